@@ -1,7 +1,12 @@
 //! Forecourt: what stands in front of a dealer's systems for buyers' AI agents.
 //! The modules below stand in reading order: the path of one request, then the rooms off it.
 
+pub mod server;
+pub mod bindings;
+pub mod dispatch;
 pub mod contract;
+pub mod skills;
+pub mod deployment;
 pub mod inventory;
 pub mod leads;
 pub mod profile;
