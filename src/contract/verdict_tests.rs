@@ -629,13 +629,13 @@ fn offered() -> Capabilities {
 }
 
 fn typed_search(payload: Value) -> request::SearchRequest {
-    match contract()
+    let Request::InventorySearch(request) = contract()
         .validate(Skill::InventorySearch, payload)
         .unwrap()
-    {
-        Request::InventorySearch(request) => request,
-        other => panic!("{other:?}"),
-    }
+    else {
+        panic!("not a search")
+    };
+    request
 }
 
 // AAP-027 AAP-386 AAP-387 AAP-539: what is known but not offered is refused by its own code and place.
