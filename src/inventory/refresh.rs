@@ -21,7 +21,7 @@ use crate::seal::KeyRing;
 /// Units on their way from the source to the builder.
 const UNITS_IN_FLIGHT: usize = 1024;
 /// The longest wait after a failed reading.
-const RETRY_S: u64 = 30;
+const RETRY: Duration = Duration::from_secs(30);
 const NANOS: i64 = 1_000_000_000;
 
 /// Why a reading was not published. Texts are for operators.
@@ -117,22 +117,21 @@ impl Inventory {
 
     /// Refreshes until `shutdown` says so.
     pub async fn run(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
-        let mut wait_s = self.settings.refresh_interval_s;
+        let mut wait = self.settings.refresh_interval;
         loop {
-            let wait = tokio::time::sleep(Duration::from_secs(wait_s.max(1)));
             tokio::select! {
-                () = wait => {}
+                () = tokio::time::sleep(wait) => {}
                 _ = shutdown.wait_for(|ends| *ends) => return,
             }
             let result = tokio::select! {
                 result = self.refresh() => result,
                 _ = shutdown.wait_for(|ends| *ends) => return,
             };
-            wait_s = self.settings.refresh_interval_s;
+            wait = self.settings.refresh_interval;
             if let Err(error) = result {
                 let deployment = self.settings.deployment.as_str();
                 tracing::warn!(deployment, %error, "inventory reading not published");
-                wait_s = wait_s.min(RETRY_S);
+                wait = wait.min(RETRY);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What an operator may decide about one deployment's inventory. Must not read configuration files.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::contract::Capabilities;
 use crate::contract::capabilities::Scope;
@@ -17,8 +18,8 @@ pub struct Settings {
     pub facets_in_search: bool,
     /// Seconds after which a cursor expires; each page renews it, sixteen times this long in all.
     pub cursor_ttl_s: i64,
-    /// Seconds between the ends and beginnings of readings.
-    pub refresh_interval_s: u64,
+    /// From the end of one reading to the beginning of the next.
+    pub refresh_interval: Duration,
     /// Seconds after which a reading is too old to answer from; `None` never.
     pub max_age_s: Option<i64>,
     /// The greatest share of units, 0 to 1, that may vanish from one reading to the next; a reading that
@@ -40,7 +41,7 @@ impl Settings {
             capabilities,
             facets_in_search: false,
             cursor_ttl_s: 15 * 60,
-            refresh_interval_s: 5 * 60,
+            refresh_interval: Duration::from_secs(5 * 60),
             max_age_s: Some(24 * 60 * 60),
             shrink_guard: 0.5,
             directory: None,
