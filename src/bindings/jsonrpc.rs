@@ -113,7 +113,7 @@ pub fn read(body: &[u8]) -> Result<Message, Fault> {
         Ok(Value::Object(message)) => message_of(message),
         Ok(Value::Array(_)) => Err(invalid(None, "Send one JSON-RPC message per request; batches are not accepted.")),
         Ok(_) => Err(invalid(None, "A JSON-RPC message is a JSON object.")),
-        Err(error @ (JsonError::DuplicateName { .. } | JsonError::TooDeep(_))) => {
+        Err(error @ (JsonError::DuplicateName { .. } | JsonError::TooDeep)) => {
             Err(invalid(None, format!("Invalid request: {error}.")))
         }
         Err(error) => Err(Fault::new(None, PARSE_ERROR, format!("Parse error: {error}."))),
