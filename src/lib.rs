@@ -2,5 +2,6 @@
 
 pub mod contract;
 pub mod profile;
+pub mod net;
 pub mod seal;
 pub mod clock;
