@@ -1,6 +1,7 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod contract;
+pub mod inventory;
 pub mod profile;
 pub mod net;
 pub mod seal;
