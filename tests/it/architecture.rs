@@ -10,7 +10,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("profile", &["contract"]),
     ("seal", &[]),
     ("clock", &[]),
-    ("net", &[]),
+    // Certificates are checked against the time that the clock tells.
+    ("net", &["clock"]),
     ("store", &["clock", "seal"]),
     ("delivery", &["net"]),
     ("mapping", &[]),
