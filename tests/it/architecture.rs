@@ -10,8 +10,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("profile", &["contract"]),
     ("seal", &[]),
     ("clock", &[]),
-    // Certificates are checked against the time that the clock tells.
-    ("net", &["clock"]),
+    ("net", &[]),
     ("store", &["clock", "seal"]),
     ("delivery", &["net"]),
     ("mapping", &[]),
