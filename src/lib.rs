@@ -7,3 +7,5 @@ pub mod leads;
 pub mod profile;
 pub mod seal;
 pub mod clock;
+pub mod store;
+pub mod delivery;
