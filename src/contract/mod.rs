@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod caller;
+pub mod canonical;
 pub mod capabilities;
 pub mod error;
 pub mod json;

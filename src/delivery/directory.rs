@@ -31,7 +31,8 @@ impl Directory {
         };
         let name = format!("{}.{ending}", file_stem(&parcel.correlation));
         let directory = self.path.clone();
-        let written = tokio::task::spawn_blocking(move || write_file(&directory, &name, text.as_bytes()));
+        let written =
+            tokio::task::spawn_blocking(move || write_file(&directory, &name, text.as_bytes()));
         match written.await {
             Ok(Ok(())) => Outcome::Delivered("file written".to_owned()),
             Ok(Err(error)) => Outcome::Retry(format!("writing the file failed: {}", error.kind())),
@@ -44,7 +45,13 @@ impl Directory {
 fn file_stem(correlation: &str) -> String {
     let stem: String = correlation
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') {
+                c
+            } else {
+                '_'
+            }
+        })
         .collect();
     stem
 }

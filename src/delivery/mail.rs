@@ -35,7 +35,11 @@ pub(super) fn compose(parcel: &Parcel, between: &Correspondents) -> Result<Messa
     for to in &between.to {
         builder = builder.to(to.clone());
     }
-    if let Some(reply_to) = parcel.reply_to.as_deref().and_then(|address| address.parse().ok()) {
+    if let Some(reply_to) = parcel
+        .reply_to
+        .as_deref()
+        .and_then(|address| address.parse().ok())
+    {
         builder = builder.reply_to(reply_to);
     }
     let (document, attachment) = match &parcel.content {
@@ -46,7 +50,11 @@ pub(super) fn compose(parcel: &Parcel, between: &Correspondents) -> Result<Messa
         (MailLayout::Body, _) | (_, None) => builder.singlepart(plain(document)),
         (MailLayout::Attachment, Some(name)) => {
             let text = "A lead in ADF is attached.\n";
-            builder.multipart(MultiPart::mixed().singlepart(plain(text)).singlepart(attached(name, document)))
+            builder.multipart(
+                MultiPart::mixed()
+                    .singlepart(plain(text))
+                    .singlepart(attached(name, document)),
+            )
         }
         (MailLayout::Both, Some(name)) => builder.multipart(
             MultiPart::mixed()
@@ -72,14 +80,17 @@ fn plain(text: &str) -> SinglePart {
 
 fn encode(text: String) -> Body {
     let fits = text.is_ascii() && text.lines().all(|line| line.len() <= LINE_OCTETS);
-    if fits && let Ok(body) = Body::new_with_encoding(text.clone(), ContentTransferEncoding::SevenBit) {
+    if fits
+        && let Ok(body) = Body::new_with_encoding(text.clone(), ContentTransferEncoding::SevenBit)
+    {
         return body;
     }
     Body::new(text)
 }
 
 fn attached(name: &str, document: &str) -> SinglePart {
-    let content_type = ContentType::parse("application/xml; charset=utf-8").unwrap_or(ContentType::TEXT_PLAIN);
+    let content_type =
+        ContentType::parse("application/xml; charset=utf-8").unwrap_or(ContentType::TEXT_PLAIN);
     Attachment::new(name.to_owned()).body(document.as_bytes().to_vec(), content_type)
 }
 
@@ -109,5 +120,7 @@ fn wrap(text: &str, limit: usize) -> String {
 
 /// A header text without line breaks or other controls.
 fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }

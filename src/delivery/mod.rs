@@ -20,13 +20,15 @@ pub use smtp::{Smtp, SmtpSettings, SmtpTls};
 pub enum Settings {
     Smtp(Box<SmtpSettings>),
     /// One file per lead, renamed into place: for the demo and for SFTP pick-up.
-    Directory { path: PathBuf },
+    Directory {
+        path: PathBuf,
+    },
 }
 
 /// A way out, ready to use.
 #[derive(Debug)]
 pub enum Target {
-    Smtp(Smtp),
+    Smtp(Box<Smtp>),
     Directory(Directory),
 }
 
@@ -87,14 +89,17 @@ pub enum DeliveryError {
     #[error("the TLS settings of the mail relay: {0}")]
     Tls(String),
     #[error("directory {path}: {cause}")]
-    Directory { path: PathBuf, cause: std::io::Error },
+    Directory {
+        path: PathBuf,
+        cause: std::io::Error,
+    },
 }
 
 impl Target {
     /// Makes the target ready; sends nothing.
     pub fn new(settings: &Settings) -> Result<Self, DeliveryError> {
         match settings {
-            Settings::Smtp(settings) => Smtp::new(settings).map(Self::Smtp),
+            Settings::Smtp(settings) => Smtp::new(settings).map(|smtp| Self::Smtp(Box::new(smtp))),
             Settings::Directory { path } => Directory::new(path).map(Self::Directory),
         }
     }
@@ -111,7 +116,10 @@ impl Target {
     /// already; it is never `Delivered` nor `Unknown`.
     pub async fn prepare(&self, parcel: &Parcel) -> Result<Ready<'_>, Outcome> {
         match self {
-            Self::Smtp(smtp) => smtp.prepare(parcel).await.map(|ready| Ready::Smtp(Box::new(ready))),
+            Self::Smtp(smtp) => smtp
+                .prepare(parcel)
+                .await
+                .map(|ready| Ready::Smtp(Box::new(ready))),
             Self::Directory(directory) => Ok(Ready::Directory(directory, parcel.clone())),
         }
     }

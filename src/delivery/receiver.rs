@@ -24,7 +24,7 @@ const RECIPIENTS: usize = 100;
 /// The most conversations at once.
 const CONVERSATIONS: usize = 32;
 /// How long a client may be silent.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// A running receiver.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl MailReceiver {
 
     /// Ends it; a conversation that goes on is cut off.
     pub async fn stop(self) {
-        drop(self.stop.send(true));
+        self.stop.send(true).ok();
         drop(self.task.await);
     }
 }
@@ -85,7 +85,8 @@ async fn listen_on(listener: TcpListener, mailbox: Arc<Mailbox>, mut stop: watch
             _ = stop.changed() => break,
         };
         while conversations.try_join_next().is_some() {}
-        let (Ok((stream, _)), Ok(place)) = (accepted, Arc::clone(&places).acquire_owned().await) else {
+        let (Ok((stream, _)), Ok(place)) = (accepted, Arc::clone(&places).acquire_owned().await)
+        else {
             continue;
         };
         let mailbox = Arc::clone(&mailbox);
@@ -126,7 +127,8 @@ impl Conversation {
                 "EHLO" => {
                     let size = self.mailbox.max_bytes;
                     self.reset();
-                    self.say(&format!("250-localhost\r\n250-8BITMIME\r\n250 SIZE {size}")).await?;
+                    self.say(&format!("250-localhost\r\n250-8BITMIME\r\n250 SIZE {size}"))
+                        .await?;
                 }
                 "HELO" | "RSET" => {
                     self.reset();
@@ -147,9 +149,12 @@ impl Conversation {
     }
 
     async fn mail(&mut self, rest: &str) -> io::Result<()> {
-        let declared = rest
-            .split_ascii_whitespace()
-            .find_map(|word| word.to_ascii_uppercase().strip_prefix("SIZE=")?.parse::<usize>().ok());
+        let declared = rest.split_ascii_whitespace().find_map(|word| {
+            word.to_ascii_uppercase()
+                .strip_prefix("SIZE=")?
+                .parse::<usize>()
+                .ok()
+        });
         if declared.is_some_and(|size| size > self.mailbox.max_bytes) {
             return self.say("552 message too large").await;
         }
@@ -215,7 +220,11 @@ impl Conversation {
 
     /// Writes the mail with its envelope, as a mail server at the end of the way does (RFC 5321 §4.4).
     async fn store(&self, mail: Vec<u8>) -> io::Result<()> {
-        let mut text = format!("Return-Path: <{}>\r\n", self.from.as_deref().unwrap_or_default()).into_bytes();
+        let mut text = format!(
+            "Return-Path: <{}>\r\n",
+            self.from.as_deref().unwrap_or_default()
+        )
+        .into_bytes();
         for to in &self.to {
             text.extend_from_slice(format!("Delivered-To: {to}\r\n").as_bytes());
         }
@@ -251,7 +260,9 @@ impl Conversation {
     }
 
     async fn say(&mut self, reply: &str) -> io::Result<()> {
-        self.writer.write_all(format!("{reply}\r\n").as_bytes()).await?;
+        self.writer
+            .write_all(format!("{reply}\r\n").as_bytes())
+            .await?;
         self.writer.flush().await
     }
 }

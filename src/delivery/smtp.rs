@@ -59,7 +59,11 @@ pub struct Smtp {
 impl Smtp {
     pub(super) fn new(settings: &SmtpSettings) -> Result<Self, DeliveryError> {
         let from = mailbox(&settings.from)?;
-        let to = settings.to.iter().map(|to| mailbox(to)).collect::<Result<Vec<_>, _>>()?;
+        let to = settings
+            .to
+            .iter()
+            .map(|to| mailbox(to))
+            .collect::<Result<Vec<_>, _>>()?;
         if to.is_empty() {
             return Err(DeliveryError::Address(String::new()));
         }
@@ -112,18 +116,25 @@ impl Smtp {
             SmtpTls::Starttls | SmtpTls::DangerPlaintext => None,
         };
         let place = (settings.host.as_str(), settings.port);
-        let connecting =
-            AsyncSmtpConnection::connect_tokio1(place, Some(settings.step_timeout), &hello, implicit, None);
+        let connecting = AsyncSmtpConnection::connect_tokio1(
+            place,
+            Some(settings.step_timeout),
+            &hello,
+            implicit,
+            None,
+        );
         let mut connection = self.bounded("connecting", connecting).await?;
         if let (SmtpTls::Starttls, Some(tls)) = (settings.tls, &self.tls) {
             if !connection.can_starttls() {
                 return Err(Outcome::Retry("the relay offers no STARTTLS".to_owned()));
             }
-            self.bounded("STARTTLS", connection.starttls(tls.clone(), &hello)).await?;
+            self.bounded("STARTTLS", connection.starttls(tls.clone(), &hello))
+                .await?;
         }
         if let Some((user, password)) = &settings.login {
             let credentials = Credentials::new(user.clone(), password.clone());
-            self.bounded("AUTH", connection.auth(DEFAULT_MECHANISMS, &credentials)).await?;
+            self.bounded("AUTH", connection.auth(DEFAULT_MECHANISMS, &credentials))
+                .await?;
         }
         Ok(connection)
     }
@@ -135,7 +146,11 @@ impl Smtp {
     ) -> Result<(), Outcome> {
         // No 8BITMIME and no SMTPUTF8: what `compose` writes is ASCII, and so are the addresses.
         let bounce = self.bounce_address(&parcel.correlation);
-        self.bounded("MAIL", connection.command(Mail::new(Some(bounce), Vec::new()))).await?;
+        self.bounded(
+            "MAIL",
+            connection.command(Mail::new(Some(bounce), Vec::new())),
+        )
+        .await?;
         for to in &self.between.to {
             let rcpt = Rcpt::new(to.email.clone(), Vec::new());
             self.bounded("RCPT", connection.command(rcpt)).await?;
@@ -197,7 +212,9 @@ impl Ready {
 
     async fn send_text(&mut self) -> Outcome {
         match tokio::time::timeout(self.timeout, self.connection.message(&self.message)).await {
-            Ok(Ok(response)) => Outcome::Delivered(format!("the relay answered {}", response.code())),
+            Ok(Ok(response)) => {
+                Outcome::Delivered(format!("the relay answered {}", response.code()))
+            }
             Ok(Err(error)) if error.is_permanent() => Outcome::Refused(reply("after DATA", &error)),
             Ok(Err(error)) if error.is_transient() => Outcome::Retry(reply("after DATA", &error)),
             Ok(Err(_)) => Outcome::Unknown("the connection was lost after DATA".to_owned()),
@@ -227,7 +244,11 @@ fn mailbox(text: &str) -> Result<Mailbox, DeliveryError> {
     let bad = || DeliveryError::Address(text.to_owned());
     let mailbox: Mailbox = text.parse().map_err(|_| bad())?;
     let address: &str = mailbox.email.as_ref();
-    if address.is_ascii() { Ok(mailbox) } else { Err(bad()) }
+    if address.is_ascii() {
+        Ok(mailbox)
+    } else {
+        Err(bad())
+    }
 }
 
 fn tls_parameters(settings: &SmtpSettings) -> Result<TlsParameters, DeliveryError> {
@@ -245,6 +266,14 @@ impl fmt::Debug for SmtpSettings {
             .field("host", &self.host)
             .field("port", &self.port)
             .field("tls", &self.tls)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Ready {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ready")
+            .field("bytes", &self.message.len())
             .finish_non_exhaustive()
     }
 }

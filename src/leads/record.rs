@@ -58,7 +58,11 @@ pub enum RecordError {
 
 impl Record {
     /// The record as the store keeps it. Sealed, it opens only under its own lead's id.
-    pub(super) fn to_text(&self, lead_id: &str, keys: Option<&KeyRing>) -> Result<String, RecordError> {
+    pub(super) fn to_text(
+        &self,
+        lead_id: &str,
+        keys: Option<&KeyRing>,
+    ) -> Result<String, RecordError> {
         let plain = serde_json::to_string(self).map_err(|_| RecordError::Unreadable)?;
         match keys {
             Some(keys) => Ok(keys.seal(PURPOSE, lead_id.as_bytes(), plain.as_bytes())?),
@@ -67,11 +71,17 @@ impl Record {
     }
 
     /// Reads what [`Record::to_text`] wrote, sealed or not.
-    pub(super) fn from_text(text: &str, lead_id: &str, keys: &KeyRing) -> Result<Self, RecordError> {
+    pub(super) fn from_text(
+        text: &str,
+        lead_id: &str,
+        keys: &KeyRing,
+    ) -> Result<Self, RecordError> {
         if text.starts_with('{') {
             return serde_json::from_str(text).map_err(|_| RecordError::Unreadable);
         }
-        let plain = keys.open(PURPOSE, lead_id.as_bytes(), text).ok_or(RecordError::Sealed)?;
+        let plain = keys
+            .open(PURPOSE, lead_id.as_bytes(), text)
+            .ok_or(RecordError::Sealed)?;
         serde_json::from_slice(&plain).map_err(|_| RecordError::Unreadable)
     }
 }
@@ -104,7 +114,10 @@ impl Receiver {
             .or_else(|| profile.rooftops.first());
         let phone = rooftop.and_then(|rooftop| sales_contact(rooftop, "phones"));
         let email = rooftop.and_then(|rooftop| sales_contact(rooftop, "emails"));
-        let label = phone.as_ref().or(email.as_ref()).and_then(|(label, _)| label.clone());
+        let label = phone
+            .as_ref()
+            .or(email.as_ref())
+            .and_then(|(label, _)| label.clone());
         Self {
             dealer_id: profile.dealer_id.clone(),
             name: profile.name.clone(),
@@ -121,7 +134,8 @@ impl Receiver {
 fn sales_contact(rooftop: &Rooftop, kind: &str) -> Option<(Option<String>, String)> {
     let points = rooftop.public.get(kind)?.as_array()?;
     let label = |point: &Value| point.get("name").and_then(Value::as_str).map(str::to_owned);
-    let sales = |point: &&Value| label(point).is_some_and(|name| name.to_lowercase().contains("sales"));
+    let sales =
+        |point: &&Value| label(point).is_some_and(|name| name.to_lowercase().contains("sales"));
     let point = points.iter().find(sales).or_else(|| points.first())?;
     let value = point.get("value")?.as_str()?.trim();
     (!value.is_empty()).then(|| (label(point), value.to_owned()))

@@ -6,7 +6,7 @@ use super::adf::AdfProfile;
 use crate::delivery;
 
 /// The least time a key is remembered (AAP-473).
-pub const MIN_RETENTION: Duration = Duration::from_secs(24 * 60 * 60);
+pub const MIN_RETENTION: Duration = Duration::from_hours(24);
 
 /// One deployment's lead desk.
 #[derive(Clone, Debug)]
@@ -99,8 +99,8 @@ impl Default for Retry {
     fn default() -> Self {
         Self {
             first: Duration::from_secs(30),
-            longest: Duration::from_secs(60 * 60),
-            give_up_after: Duration::from_secs(3 * 24 * 60 * 60),
+            longest: Duration::from_hours(1),
+            give_up_after: Duration::from_hours(3 * 24),
         }
     }
 }
@@ -110,8 +110,8 @@ impl Settings {
     pub fn new(deployment: impl Into<String>, targets: Vec<TargetSettings>) -> Self {
         Self {
             deployment: deployment.into(),
-            retention: Duration::from_secs(7 * 24 * 60 * 60),
-            granted_at_tolerance: Duration::from_secs(60),
+            retention: Duration::from_hours(7 * 24),
+            granted_at_tolerance: Duration::from_mins(1),
             honoured_channels: ["email", "phone", "sms"].map(str::to_owned).to_vec(),
             seal_ledger: true,
             answer_message: None,

@@ -12,8 +12,8 @@ use jiff::Timestamp;
 
 pub use embedded::Embedded;
 pub use rows::{
-    Accepted, Acceptance, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, Lead, LeadFilter,
-    NewDelivery, Recovered, Tally,
+    Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, Lead,
+    LeadFilter, NewDelivery, Recovered, Tally,
 };
 
 /// Where a deployment's durable state lies.
@@ -29,7 +29,11 @@ pub enum StoreError {
     Unavailable { place: String, cause: String },
     /// The file was written by a newer release.
     #[error("store {place} has version {found}; this program knows versions up to {known}")]
-    TooNew { place: String, found: i64, known: i64 },
+    TooNew {
+        place: String,
+        found: i64,
+        known: i64,
+    },
     /// A row that this program did not write, or that was altered.
     #[error("store: unreadable row: {0}")]
     Corrupt(String),
@@ -57,7 +61,11 @@ impl Store {
 
     /// Claims the idempotency key and writes the ledger record and its outbox entries in one atomic,
     /// durable step (AAP-484). A key that is taken and has not expired leaves everything as it was.
-    pub async fn accept(&self, acceptance: Acceptance, now: Timestamp) -> Result<Accepted, StoreError> {
+    pub async fn accept(
+        &self,
+        acceptance: Acceptance,
+        now: Timestamp,
+    ) -> Result<Accepted, StoreError> {
         match self {
             Self::Embedded(store) => store.accept(acceptance, now).await,
         }
@@ -91,7 +99,12 @@ impl Store {
     }
 
     /// Records how an attempt ended. `false`: the lease was lost meanwhile and nothing was changed.
-    pub async fn finish(&self, job: &Job, ending: Ending, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn finish(
+        &self,
+        job: &Job,
+        ending: Ending,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.finish(job, ending, now).await,
         }
@@ -107,7 +120,11 @@ impl Store {
     }
 
     /// When the next delivery of a target falls due.
-    pub async fn next_due(&self, deployment: &str, target: &str) -> Result<Option<Timestamp>, StoreError> {
+    pub async fn next_due(
+        &self,
+        deployment: &str,
+        target: &str,
+    ) -> Result<Option<Timestamp>, StoreError> {
         match self {
             Self::Embedded(store) => store.next_due(deployment, target).await,
         }
@@ -115,14 +132,23 @@ impl Store {
 
     /// Claims all of the keys or none, atomically: `false` when any is claimed already and has not
     /// expired, or stands in the list twice. What replay protection is made of.
-    pub async fn claim_all(&self, claims: &[Claim<'_>], now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn claim_all(
+        &self,
+        claims: &[Claim<'_>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.claim_all(claims, now).await,
         }
     }
 
     /// Whether a claim stands and has not expired.
-    pub async fn is_claimed(&self, namespace: &str, key: &str, now: Timestamp) -> Result<bool, StoreError> {
+    pub async fn is_claimed(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.is_claimed(namespace, key, now).await,
         }

@@ -4,8 +4,7 @@
 use sqlx::{Executor as _, Row as _, SqliteConnection};
 
 /// The steps, in order; the database's `user_version` counts those that were taken.
-const STEPS: [&str; 1] = [
-    "
+const STEPS: [&str; 1] = ["
     CREATE TABLE keys (
         key         TEXT PRIMARY KEY,
         fingerprint TEXT NOT NULL,
@@ -56,8 +55,7 @@ const STEPS: [&str; 1] = [
         PRIMARY KEY (namespace, key)
     ) WITHOUT ROWID;
     CREATE INDEX claims_by_expiry ON claims (expires_at);
-    ",
-];
+    "];
 
 /// The newest version this program knows.
 pub(super) fn known_version() -> i64 {
@@ -78,9 +76,7 @@ pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<Option<
         connection.execute(*step).await?;
     }
     let version = format!("PRAGMA user_version = {}", known_version());
-    connection
-        .execute(sqlx::AssertSqlSafe(version))
-        .await?;
+    connection.execute(sqlx::AssertSqlSafe(version)).await?;
     connection.execute("COMMIT").await?;
     Ok(None)
 }

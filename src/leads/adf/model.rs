@@ -3,27 +3,27 @@
 
 /// The one prospect of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prospect {
-    pub id: Option<Id>,
+pub(super) struct Prospect {
+    pub(super) id: Option<Id>,
     /// ISO 8601 with a numeric offset.
-    pub request_date: String,
+    pub(super) request_date: String,
     /// The wanted vehicle first, a trade-in last; never empty.
-    pub vehicles: Vec<Vehicle>,
-    pub customer: Customer,
-    pub vendor: Vendor,
-    pub provider: Provider,
+    pub(super) vehicles: Vec<Vehicle>,
+    pub(super) customer: Customer,
+    pub(super) vendor: Vendor,
+    pub(super) provider: Provider,
 }
 
 /// An id with the system that gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Id {
-    pub source: String,
-    pub value: String,
+pub(super) struct Id {
+    pub(super) source: String,
+    pub(super) value: String,
 }
 
 /// What the customer wants of a vehicle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interest {
+pub(super) enum Interest {
     Buy,
     TestDrive,
     TradeIn,
@@ -31,45 +31,45 @@ pub enum Interest {
 
 /// ADF knows no certified value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Status {
+pub(super) enum Status {
     New,
     Used,
 }
 
 /// ADF's two transmissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transmission {
+pub(super) enum Transmission {
     Automatic,
     Manual,
 }
 
 /// A vehicle; year, make and model are required.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vehicle {
-    pub interest: Interest,
-    pub status: Option<Status>,
-    pub year: String,
-    pub make: String,
-    pub model: String,
-    pub vin: Option<String>,
-    pub stock: Option<String>,
-    pub trim: Option<String>,
-    pub bodystyle: Option<String>,
-    pub transmission: Option<Transmission>,
-    pub odometer_mi: Option<i64>,
+pub(super) struct Vehicle {
+    pub(super) interest: Interest,
+    pub(super) status: Option<Status>,
+    pub(super) year: String,
+    pub(super) make: String,
+    pub(super) model: String,
+    pub(super) vin: Option<String>,
+    pub(super) stock: Option<String>,
+    pub(super) trim: Option<String>,
+    pub(super) bodystyle: Option<String>,
+    pub(super) transmission: Option<Transmission>,
+    pub(super) odometer_mi: Option<i64>,
     /// Only for receivers that read it: the appendix of the standard leaves it out of the vehicle.
-    pub condition: Option<String>,
-    pub interior_color: Option<String>,
-    pub exterior_color: Option<String>,
+    pub(super) condition: Option<String>,
+    pub(super) interior_color: Option<String>,
+    pub(super) exterior_color: Option<String>,
     /// Whole US dollars.
-    pub quote_usd: Option<i64>,
+    pub(super) quote_usd: Option<i64>,
     /// The notes that become the one comments element.
-    pub notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Which part of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NamePart {
+pub(super) enum NamePart {
     Full,
     First,
     Last,
@@ -77,44 +77,44 @@ pub enum NamePart {
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Customer {
-    pub names: Vec<(NamePart, String)>,
-    pub email: Option<Reachable>,
-    pub phone: Option<Reachable>,
-    pub address: Option<Address>,
-    pub comments: Option<String>,
+pub(super) struct Customer {
+    pub(super) names: Vec<(NamePart, String)>,
+    pub(super) email: Option<Reachable>,
+    pub(super) phone: Option<Reachable>,
+    pub(super) address: Option<Address>,
+    pub(super) comments: Option<String>,
 }
 
 /// An e-mail address or phone number, and whether it is the one to use.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reachable {
-    pub value: String,
-    pub preferred: bool,
+pub(super) struct Reachable {
+    pub(super) value: String,
+    pub(super) preferred: bool,
 }
 
 /// An address; at least one street line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
-    pub streets: Vec<String>,
-    pub city: Option<String>,
-    pub region: Option<String>,
-    pub postal_code: Option<String>,
-    pub country: String,
+pub(super) struct Address {
+    pub(super) streets: Vec<String>,
+    pub(super) city: Option<String>,
+    pub(super) region: Option<String>,
+    pub(super) postal_code: Option<String>,
+    pub(super) country: String,
 }
 
 /// The selling dealership.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vendor {
-    pub name: String,
-    pub contact_name: String,
-    pub email: Option<String>,
-    pub phone: Option<String>,
+pub(super) struct Vendor {
+    pub(super) name: String,
+    pub(super) contact_name: String,
+    pub(super) email: Option<String>,
+    pub(super) phone: Option<String>,
 }
 
 /// Where the lead comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Provider {
-    pub name: String,
-    pub service: Option<String>,
-    pub url: Option<String>,
+pub(super) struct Provider {
+    pub(super) name: String,
+    pub(super) service: Option<String>,
+    pub(super) url: Option<String>,
 }

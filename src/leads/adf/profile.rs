@@ -13,12 +13,30 @@ const FUEL: u64 = 20_000;
 
 /// The profiles that come with the program.
 const SHIPPED: [(&str, &str); 6] = [
-    ("standard", include_str!("../../../adf-templates/standard.toml")),
-    ("lead-network", include_str!("../../../adf-templates/lead-network.toml")),
-    ("store-in-subject", include_str!("../../../adf-templates/store-in-subject.toml")),
-    ("attachment", include_str!("../../../adf-templates/attachment.toml")),
-    ("us-forms", include_str!("../../../adf-templates/us-forms.toml")),
-    ("condition-element", include_str!("../../../adf-templates/condition-element.toml")),
+    (
+        "standard",
+        include_str!("../../../adf-templates/standard.toml"),
+    ),
+    (
+        "lead-network",
+        include_str!("../../../adf-templates/lead-network.toml"),
+    ),
+    (
+        "store-in-subject",
+        include_str!("../../../adf-templates/store-in-subject.toml"),
+    ),
+    (
+        "attachment",
+        include_str!("../../../adf-templates/attachment.toml"),
+    ),
+    (
+        "us-forms",
+        include_str!("../../../adf-templates/us-forms.toml"),
+    ),
+    (
+        "condition-element",
+        include_str!("../../../adf-templates/condition-element.toml"),
+    ),
 ];
 
 /// What one kind of receiver wants.
@@ -161,7 +179,8 @@ impl AdfProfile {
             name: name.to_owned(),
             cause,
         };
-        let mut profile: Self = toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
+        let mut profile: Self =
+            toml::from_str(text).map_err(|error| malformed(error.to_string()))?;
         name.clone_into(&mut profile.name);
         let example = example();
         profile.subject(&example).map_err(malformed)?;
@@ -181,7 +200,10 @@ impl AdfProfile {
 
     /// The profile's own text for the customer's comments, if it has one.
     pub(super) fn own_comments(&self, facts: &Value) -> Result<Option<String>, String> {
-        self.customer_comments.as_deref().map(|text| speak(text, facts)).transpose()
+        self.customer_comments
+            .as_deref()
+            .map(|text| speak(text, facts))
+            .transpose()
     }
 }
 

@@ -19,18 +19,26 @@ pub enum Charset {
 /// A text as XML 1.0 can carry it: controls and non-characters dropped, line ends as LF.
 pub(super) fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    text.chars().filter(|c| is_xml(*c)).collect::<String>().trim().to_owned()
+    text.chars()
+        .filter(|c| is_xml(*c))
+        .collect::<String>()
+        .trim()
+        .to_owned()
 }
 
 /// A text for a field of one line.
 pub(super) fn clean_line(text: &str) -> String {
     let text = clean(text);
-    text.split(['\n', '\t']).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    text.split(['\n', '\t'])
+        .map(str::trim)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// XML 1.0 §2.2, production Char, without the surrogates that `char` cannot hold.
 fn is_xml(c: char) -> bool {
-    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{FFFD}' | '\u{10000}'..) 
+    matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
 /// Rewrites a finished document for the receiver's character set. Names and markup are ASCII already, so

@@ -6,10 +6,18 @@ use jiff::tz::TimeZone;
 
 /// The time of a request in ISO 8601 with a numeric offset: the rooftop's own where its zone is known, else
 /// the one the buyer wrote. `Z` is outside the forms ADF allows.
-pub(super) fn request_date(submitted_at: Option<&str>, accepted_at: Timestamp, zone: Option<&str>) -> String {
-    let at = submitted_at.and_then(|text| text.parse().ok()).unwrap_or(accepted_at);
+pub(super) fn request_date(
+    submitted_at: Option<&str>,
+    accepted_at: Timestamp,
+    zone: Option<&str>,
+) -> String {
+    let at = submitted_at
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(accepted_at);
     let zone = zone_of(submitted_at.unwrap_or_default(), zone);
-    at.to_zoned_datetime(zone).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    at.to_zoned_datetime(zone)
+        .strftime("%Y-%m-%dT%H:%M:%S%:z")
+        .to_string()
 }
 
 /// An appointment's time for people, e.g. `2026-05-03 11:00 PT`; the buyer's own text when it is no time.
@@ -38,6 +46,8 @@ fn zone_of(text: &str, zone: Option<&str>) -> TimeZone {
     if let Some(zone) = zone.and_then(|name| TimeZone::get(name).ok()) {
         return zone;
     }
-    let offset = Pieces::parse(text).ok().and_then(|pieces| pieces.to_numeric_offset());
+    let offset = Pieces::parse(text)
+        .ok()
+        .and_then(|pieces| pieces.to_numeric_offset());
     offset.map_or(TimeZone::UTC, TimeZone::fixed)
 }

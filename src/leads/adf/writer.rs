@@ -16,9 +16,13 @@ use super::text::{Charset, clean, clean_line, encode};
 /// The finished document.
 pub(super) fn write(prospect: &Prospect, charset: Charset) -> io::Result<String> {
     let mut page = Page(Writer::new_with_indent(Vec::new(), b' ', 2));
-    page.0.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    page.0.write_event(Event::PI(BytesPI::new("adf version=\"1.0\"")))?;
-    page.within("adf", &[], |page| page.within("prospect", &[], |page| page.prospect(prospect)))?;
+    page.0
+        .write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    page.0
+        .write_event(Event::PI(BytesPI::new("adf version=\"1.0\"")))?;
+    page.within("adf", &[], |page| {
+        page.within("prospect", &[], |page| page.prospect(prospect))
+    })?;
     let document = String::from_utf8(page.0.into_inner()).map_err(io::Error::other)?;
     let mut document = encode(&document, charset);
     document.push('\n');
@@ -89,7 +93,12 @@ impl Page {
             let attributes = [("type", "quote"), ("currency", "USD")];
             self.line("price", &attributes, &price.to_string())?;
         }
-        let notes: Vec<String> = vehicle.notes.iter().map(|note| clean(note)).filter(|note| !note.is_empty()).collect();
+        let notes: Vec<String> = vehicle
+            .notes
+            .iter()
+            .map(|note| clean(note))
+            .filter(|note| !note.is_empty())
+            .collect();
         self.text("comments", &notes.join("; "))
     }
 
@@ -147,7 +156,11 @@ impl Page {
     }
 
     fn reachable(&mut self, element: &str, reachable: &Reachable) -> io::Result<()> {
-        let preferred: Attributes<'_> = if reachable.preferred { &[("preferredcontact", "1")] } else { &[] };
+        let preferred: Attributes<'_> = if reachable.preferred {
+            &[("preferredcontact", "1")]
+        } else {
+            &[]
+        };
         self.line(element, preferred, &reachable.value)
     }
 

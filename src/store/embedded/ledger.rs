@@ -10,7 +10,10 @@ use super::Embedded;
 use super::outbox::instant;
 
 impl Embedded {
-    pub(in crate::store) async fn leads(&self, filter: &LeadFilter) -> Result<Vec<Lead>, StoreError> {
+    pub(in crate::store) async fn leads(
+        &self,
+        filter: &LeadFilter,
+    ) -> Result<Vec<Lead>, StoreError> {
         let limit = match filter.limit {
             0 => -1,
             limit => i64::from(limit),
@@ -58,7 +61,10 @@ impl Embedded {
             .collect()
     }
 
-    pub(in crate::store) async fn attempts(&self, lead_id: &str) -> Result<Vec<Attempt>, StoreError> {
+    pub(in crate::store) async fn attempts(
+        &self,
+        lead_id: &str,
+    ) -> Result<Vec<Attempt>, StoreError> {
         let rows = sqlx::query(
             "SELECT target, number, at, state, detail FROM attempts
              WHERE lead_id = ? ORDER BY at, rowid",

@@ -16,7 +16,7 @@ use sqlx::sqlite::{
 };
 use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
 
-use super::rows::{Accepted, Acceptance, Claim, KeyEntry, Recovered};
+use super::rows::{Acceptance, Accepted, Claim, KeyEntry, Recovered};
 use super::{StoreError, schema};
 use presence::Presence;
 use writer::Writer;
@@ -125,10 +125,12 @@ impl Embedded {
                 (claim.namespace.to_owned(), claim.key.to_owned(), expires_at)
             })
             .collect();
-        let twice = claims
-            .iter()
-            .enumerate()
-            .any(|(at, one)| claims.iter().skip(at + 1).any(|two| (&one.0, &one.1) == (&two.0, &two.1)));
+        let twice = claims.iter().enumerate().any(|(at, one)| {
+            claims
+                .iter()
+                .skip(at + 1)
+                .any(|two| (&one.0, &one.1) == (&two.0, &two.1))
+        });
         if twice {
             return Ok(false);
         }
@@ -142,15 +144,14 @@ impl Embedded {
         key: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let found = sqlx::query(
-            "SELECT 1 FROM claims WHERE namespace = ? AND key = ? AND expires_at > ?",
-        )
-        .bind(namespace)
-        .bind(key)
-        .bind(now.as_millisecond())
-        .fetch_optional(&self.readers)
-        .await
-        .map_err(|error| self.fail(&error))?;
+        let found =
+            sqlx::query("SELECT 1 FROM claims WHERE namespace = ? AND key = ? AND expires_at > ?")
+                .bind(namespace)
+                .bind(key)
+                .bind(now.as_millisecond())
+                .fetch_optional(&self.readers)
+                .await
+                .map_err(|error| self.fail(&error))?;
         Ok(found.is_some())
     }
 
@@ -206,10 +207,11 @@ async fn accept(
     acceptance: Acceptance,
     now: Timestamp,
 ) -> Result<Accepted, sqlx::Error> {
-    let taken = sqlx::query("SELECT fingerprint, lead_id, answer, expires_at FROM keys WHERE key = ?")
-        .bind(&acceptance.key)
-        .fetch_optional(&mut *connection)
-        .await?;
+    let taken =
+        sqlx::query("SELECT fingerprint, lead_id, answer, expires_at FROM keys WHERE key = ?")
+            .bind(&acceptance.key)
+            .fetch_optional(&mut *connection)
+            .await?;
     if let Some(row) = taken {
         let expires_at: i64 = row.try_get(3)?;
         if expires_at > now.as_millisecond() {

@@ -23,7 +23,14 @@ impl Embedded {
         let (deployment, target) = (deployment.to_owned(), target.to_owned());
         let instance = self.instance.clone();
         self.write(move |connection| {
-            Box::pin(take(connection, deployment, target, instance, now, lease_until))
+            Box::pin(take(
+                connection,
+                deployment,
+                target,
+                instance,
+                now,
+                lease_until,
+            ))
         })
         .await
     }
@@ -266,7 +273,8 @@ pub(super) async fn recover(
         let transmitting: bool = orphan.try_get(2)?;
         let (state, detail) = if transmitting {
             recovered.held += 1;
-            let detail = "the process ended while it was sending: whether the receiver has it is unknown";
+            let detail =
+                "the process ended while it was sending: whether the receiver has it is unknown";
             (DeliveryState::Held, detail)
         } else {
             recovered.queued += 1;

@@ -70,7 +70,7 @@ impl Entered<'_> {
                 drop(file.unlock());
                 State::Among(share(file))
             }
-            other => other,
+            other @ (State::Outside | State::Among(_)) => other,
         };
     }
 }

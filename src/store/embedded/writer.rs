@@ -19,7 +19,8 @@ const WAITING: usize = 1024;
 /// Tells one caller how the group's commit went.
 type Reply = Box<dyn FnOnce(Result<(), StoreError>) + Send>;
 type Work = Box<
-    dyn for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<Reply, sqlx::Error>> + Send,
+    dyn for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<Reply, sqlx::Error>>
+        + Send,
 >;
 
 /// The way to the writing task.
@@ -61,7 +62,12 @@ impl Writer {
                 Ok(reply)
             })
         });
-        let line = self.line.lock().await.clone().ok_or_else(|| self.closed())?;
+        let line = self
+            .line
+            .lock()
+            .await
+            .clone()
+            .ok_or_else(|| self.closed())?;
         line.send(job).await.map_err(|_| self.closed())?;
         drop(line);
         answered.await.map_err(|_| self.closed())?
