@@ -2,7 +2,10 @@
 
 pub mod contract;
 pub mod inventory;
+pub mod leads;
 pub mod profile;
 pub mod net;
 pub mod seal;
 pub mod clock;
+pub mod store;
+pub mod delivery;
