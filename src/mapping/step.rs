@@ -287,12 +287,16 @@ const MAIN_OPTION: &[(&str, &str)] = &[
 
 /// Reads one step, long or short.
 pub(super) fn read(written: toml::Value) -> Result<Spec, String> {
-    let (name, options) = match written {
-        toml::Value::String(name) => (name, toml::Value::Table(toml::Table::new())),
-        toml::Value::Table(table) if table.len() == 1 => {
-            table.into_iter().next().ok_or("a step is empty")?
+    const SHAPE: &str = "a step is a word or a table with one key, the step's name";
+    let (name, options) = if let toml::Value::String(name) = written {
+        (name, toml::Value::Table(toml::Table::new()))
+    } else {
+        let table: toml::Table = written.try_into().map_err(|_| SHAPE)?;
+        let mut entries = table.into_iter();
+        match (entries.next(), entries.next()) {
+            (Some(only), None) => only,
+            _ => return Err(SHAPE.to_owned()),
         }
-        _ => return Err("a step is a word or a table with one key, the step's name".to_owned()),
     };
     let main = MAIN_OPTION.iter().find(|(step, _)| *step == name);
     let options = match (main, options) {

@@ -42,10 +42,10 @@ impl Compiler {
         value: Value,
         allowed: &[&str],
     ) -> Option<Field> {
-        let table = match value {
-            Value::String(column) => return self.short(at, name, kind, &column, allowed),
-            other => self.table(at, other)?,
-        };
+        if let Value::String(column) = &value {
+            return self.short(at, name, kind, column, allowed);
+        }
+        let table = self.table(at, value)?;
         self.field_of(at, name, kind, table, allowed)
     }
 

@@ -167,13 +167,12 @@ impl Compiler {
         let government = self.condition(&mut table, "fees", "government");
         let mut part = |compiler: &mut Self, name: &str, kind| {
             let at = format!("fees.{name}");
-            match table.remove(name) {
-                Some(value) => compiler.field(&at, name, kind, value, ITEM),
-                None => {
-                    let remedy = "code, name and amount are needed";
-                    compiler.findings.add(at, "is missing", remedy);
-                    None
-                }
+            if let Some(value) = table.remove(name) {
+                compiler.field(&at, name, kind, value, ITEM)
+            } else {
+                let remedy = "code, name and amount are needed";
+                compiler.findings.add(at, "is missing", remedy);
+                None
             }
         };
         let code = part(self, "code", Kind::Text);
@@ -351,7 +350,7 @@ impl Compiler {
     }
 }
 
-/// Lowercase snake_case (AAP-373).
+/// Lowercase `snake_case` (AAP-373).
 fn is_code(code: &str) -> bool {
     !code.is_empty()
         && code.split('_').all(|part| {
