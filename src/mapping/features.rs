@@ -45,7 +45,7 @@ pub(super) fn fill(work: &mut Work<'_>, rules: &Features) -> Result<(), End> {
             None => "present".to_owned(),
             Some(field) => match work.find(field, Some(&item)) {
                 Found::Value(Value::String(status)) => status,
-                _ => continue,
+                Found::Value(_) | Found::Nothing | Found::Dirty(_) | Found::Hide(_) => continue,
             },
         };
         let entry = rules.matches.get(&normal(&text)).copied();
@@ -86,8 +86,11 @@ pub(super) fn fill(work: &mut Work<'_>, rules: &Features) -> Result<(), End> {
     Ok(())
 }
 
-/// The option texts with the row each stands in.
-fn texts(work: &mut Work<'_>, rules: &Features) -> Result<Vec<(String, Map<String, Value>)>, End> {
+/// An option text with the row it stands in.
+type Recorded = (String, Map<String, Value>);
+
+/// The option texts of a vehicle.
+fn texts(work: &mut Work<'_>, rules: &Features) -> Result<Vec<Recorded>, End> {
     match &rules.origin {
         FeatureOrigin::List(field) => match work.find(field, None) {
             Found::Value(Value::Array(list)) => Ok(list

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// What a listing member may hold (AAP Vehicle and InventoryListing).
+/// What a listing member may hold (AAP Vehicle and `InventoryListing`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     Text,
@@ -115,7 +115,7 @@ pub(super) fn finish(kind: Kind, value: Value) -> Result<Value, String> {
         (Kind::Date, _) => Err("is not a date; add a `date` step".to_owned()),
         (Kind::Url, Value::String(url)) if is_web_address(&url) => Ok(Value::String(url)),
         (Kind::Url, _) => Err("is not an http(s) address".to_owned()),
-        (Kind::Urls, value) => list(value, |text| is_web_address(text)),
+        (Kind::Urls, value) => list(value, is_web_address),
         (Kind::Texts, value) => list(value, |_| true),
         (Kind::Any, value) => any(value),
     }

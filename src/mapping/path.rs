@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use super::steps::text::plain;
+
 /// A compiled `from`.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
@@ -87,10 +89,9 @@ fn walk<'a, 'p>(start: &'a Value, parts: impl Iterator<Item = &'p Part>) -> Opti
             Part::Key(key) => at.get(key)?,
             Part::Index(index) => at.get(index)?,
             Part::Where(key, wanted) => at.as_array()?.iter().find(|element| {
-                element.get(key).is_some_and(|found| match found {
-                    Value::String(text) => text.trim() == wanted,
-                    other => other.to_string() == *wanted,
-                })
+                element
+                    .get(key)
+                    .is_some_and(|found| plain(found).trim() == wanted)
             })?,
         };
     }

@@ -43,7 +43,9 @@ impl Report {
                 for name in listing.keys() {
                     *self.filled.entry(name.clone()).or_default() += 1;
                 }
-                warnings.iter().for_each(|warning| self.warn(warning));
+                for warning in warnings {
+                    self.warn(warning);
+                }
             }
             Outcome::Hidden { reason, .. } => {
                 *self.hidden.entry(reason.clone()).or_default() += 1;

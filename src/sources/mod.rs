@@ -96,6 +96,10 @@ impl SourceError {
 
 impl Source {
     /// Checks settings and plan against each other. Nothing is read yet.
+    #[expect(
+        clippy::unused_async,
+        reason = "opening is where a source may come to need the network"
+    )]
     pub async fn open(settings: Settings, plan: &Plan) -> Result<Self, SourceError> {
         match (settings, plan) {
             (Settings::Sql(settings), Plan::Sql(plan)) => {

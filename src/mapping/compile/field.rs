@@ -7,7 +7,8 @@ use super::super::expression::{Expr, Template};
 use super::super::field::Kind;
 use super::super::model::{Field, Origin};
 use super::super::path::Path;
-use super::super::step::{OneOrMany, Step, TextStep};
+use super::super::spec::OneOrMany;
+use super::super::step::{Step, TextStep};
 use super::Compiler;
 
 /// Variables of a field's expressions.
@@ -42,10 +43,10 @@ impl Compiler {
         value: Value,
         allowed: &[&str],
     ) -> Option<Field> {
-        let table = match value {
-            Value::String(column) => return self.short(at, name, kind, &column, allowed),
-            other => self.table(at, other)?,
-        };
+        if let Value::String(column) = &value {
+            return self.short(at, name, kind, column, allowed);
+        }
+        let table = self.table(at, value)?;
         self.field_of(at, name, kind, table, allowed)
     }
 

@@ -1,5 +1,6 @@
 //! From a mapping file to a model, with every finding at once. Must not look at any row.
 
+mod evidence;
 mod field;
 mod sections;
 mod steps;
@@ -110,13 +111,11 @@ impl Compiler {
     }
 
     fn text(&mut self, file: &mut Table, key: &str) -> Option<String> {
-        match file.remove(key)? {
-            Value::String(text) => Some(text),
-            _ => {
-                self.findings.add(key, "is not text", "put it in quotes");
-                None
-            }
+        if let Value::String(text) = file.remove(key)? {
+            return Some(text);
         }
+        self.findings.add(key, "is not text", "put it in quotes");
+        None
     }
 
     fn plan(&mut self, written: Option<Value>) -> Option<Plan> {
@@ -154,14 +153,12 @@ impl Compiler {
 
     /// A section that must be a table, when it is there.
     fn table(&mut self, key: &str, value: Value) -> Option<Table> {
-        match value {
-            Value::Table(table) => Some(table),
-            _ => {
-                let remedy = format!("write [{key}] or {key} = {{ … }}");
-                self.findings.add(key, "is not a table", remedy);
-                None
-            }
+        if let Value::Table(table) = value {
+            return Some(table);
         }
+        let remedy = format!("write [{key}] or {key} = {{ … }}");
+        self.findings.add(key, "is not a table", remedy);
+        None
     }
 
     fn code_tables(&mut self, written: Option<Value>) {
@@ -176,7 +173,7 @@ impl Compiler {
             let mut table = CodeTable::default();
             for (code, value) in entries {
                 let at = format!("{key}.\"{code}\"");
-                if let Some(entry) = self.entry(&at, value)
+                if let Some(entry) = self.entry(&at, &value)
                     && table.0.insert(code.trim().to_owned(), entry).is_some()
                 {
                     let remedy = "keep one of them; codes are compared without outer blanks";
@@ -188,18 +185,17 @@ impl Compiler {
         }
     }
 
-    fn entry(&mut self, at: &str, value: Value) -> Option<Entry> {
-        if let Value::Table(table) = &value {
-            return match (table.len(), table.get("hide")) {
-                (1, Some(Value::String(reason))) => Some(Entry::Hide(reason.clone())),
-                _ => {
-                    let remedy = "write a text, a number, true, false or { hide = \"reason\" }";
-                    self.findings.add(at, "is no table entry", remedy);
-                    None
-                }
+    fn entry(&mut self, at: &str, value: &Value) -> Option<Entry> {
+        if let Value::Table(table) = value {
+            return if let (1, Some(Value::String(reason))) = (table.len(), table.get("hide")) {
+                Some(Entry::Hide(reason.clone()))
+            } else {
+                let remedy = "write a text, a number, true, false or { hide = \"reason\" }";
+                self.findings.add(at, "is no table entry", remedy);
+                None
             };
         }
-        self.json(at, &value).map(Entry::Value)
+        self.json(at, value).map(Entry::Value)
     }
 
     fn json(&mut self, at: &str, value: &Value) -> Option<serde_json::Value> {

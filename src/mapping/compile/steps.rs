@@ -11,9 +11,8 @@ use toml::Value;
 use super::super::expression::{Expr, Template};
 use super::super::finding::suggest;
 use super::super::path::Path;
-use super::super::step::{
-    self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, Step, TableSpec, TextStep,
-};
+use super::super::spec::{self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
+use super::super::step::{Step, TextStep};
 use super::super::steps::number::Format;
 use super::Compiler;
 
@@ -26,12 +25,12 @@ impl Compiler {
         let mut steps: Vec<Step> = Vec::with_capacity(written.len());
         for (index, value) in written.into_iter().enumerate() {
             let key = format!("{at}.steps[{index}]");
-            let compiled = step::read(value).and_then(|spec| self.step(spec, &steps, allowed));
+            let compiled = spec::read(value).and_then(|spec| self.step(spec, &steps, allowed));
             match compiled {
                 Ok(step) => steps.push(step),
                 Err(reason) => {
                     self.findings
-                        .add(key, reason, "see the steps in the mapping reference")
+                        .add(key, reason, "see the steps in the mapping reference");
                 }
             }
         }
@@ -92,11 +91,14 @@ impl Compiler {
         };
         let table = Arc::clone(table);
         self.used_tables.insert(spec.of.clone());
-        let folds = before.iter().rev().find_map(|step| match step {
-            Step::Text(TextStep::Upper) => Some(str::to_uppercase as fn(&str) -> String),
-            Step::Text(TextStep::Lower) => Some(str::to_lowercase),
-            _ => None,
-        });
+        let is = |kind| move |step: &Step| matches!(step, Step::Text(found) if *found == kind);
+        let folds: Option<fn(&str) -> String> = if before.iter().any(is(TextStep::Upper)) {
+            Some(str::to_uppercase)
+        } else if before.iter().any(is(TextStep::Lower)) {
+            Some(str::to_lowercase)
+        } else {
+            None
+        };
         if let Some(fold) = folds
             && let Some(code) = table.0.keys().find(|code| fold(code) != **code)
         {
@@ -120,7 +122,9 @@ fn sentinel(spec: SentinelSpec, allowed: &[&str]) -> Result<Step, String> {
             #[expect(clippy::cast_precision_loss, reason = "a sentinel is a small number")]
             Value::Integer(number) => numbers.push(number as f64),
             Value::Float(number) => numbers.push(number),
-            _ => return Err("a sentinel is a text or a number".to_owned()),
+            Value::Boolean(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => {
+                return Err("a sentinel is a text or a number".to_owned());
+            }
         }
     }
     if texts.is_empty() && numbers.is_empty() {

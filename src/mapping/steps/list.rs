@@ -13,21 +13,21 @@ const MAX_ELEMENTS: usize = 1_000;
 
 /// The value that a JSON text in a cell holds.
 pub(super) fn json(value: Value) -> Result<Value, Stop> {
-    match value {
-        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
-        Value::String(text) => {
-            serde_json::from_str(text.trim()).map_err(|_| Stop::dirty("is not JSON"))
-        }
-        other => Ok(other),
+    let Value::String(text) = value else {
+        return Ok(value);
+    };
+    if text.trim().is_empty() {
+        return Ok(Value::Null);
     }
+    serde_json::from_str(text.trim()).map_err(|_| Stop::dirty("is not JSON"))
 }
 
 /// The first element; a value that is no list stays.
 pub(super) fn first(value: Value) -> Value {
-    match value {
-        Value::Array(elements) => elements.into_iter().next().unwrap_or(Value::Null),
-        other => other,
-    }
+    let Value::Array(elements) = value else {
+        return value;
+    };
+    elements.into_iter().next().unwrap_or(Value::Null)
 }
 
 /// The list without repeated elements.
@@ -46,13 +46,11 @@ pub(super) fn dedupe(value: Value) -> Value {
 
 /// At most this many elements.
 pub(super) fn limit(value: Value, count: usize) -> Value {
-    match value {
-        Value::Array(mut elements) => {
-            elements.truncate(count);
-            Value::Array(elements)
-        }
-        other => other,
-    }
+    let Value::Array(mut elements) = value else {
+        return value;
+    };
+    elements.truncate(count);
+    Value::Array(elements)
 }
 
 /// Splits at the first of the separators that occurs; a JSON array in the cell is read as one.
@@ -101,7 +99,7 @@ pub(super) fn urls(value: Value, base: Option<&str>) -> Value {
                 .collect(),
         ),
         Value::String(text) => absolute(&text, base).map_or(Value::Null, Value::String),
-        _ => Value::Null,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => Value::Null,
     }
 }
 

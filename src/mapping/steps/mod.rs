@@ -9,7 +9,8 @@ pub(super) mod time;
 use serde_json::Value;
 
 use super::scope::Scope;
-use super::step::{Cents, Entry, Miss, Step};
+use super::spec::{Cents, Miss};
+use super::step::{Entry, Step};
 
 /// Why a field ends without a value.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,9 +54,9 @@ pub(super) fn run(step: &Step, value: Value, scope: &Scope<'_>) -> Result<Value,
 fn each(step: &Step, elements: Vec<Value>, scope: &Scope<'_>) -> Result<Value, Stop> {
     let mut out = Vec::with_capacity(elements.len());
     for element in elements {
-        match run(step, element, scope)? {
-            Value::Null => {}
-            value => out.push(value),
+        let value = run(step, element, scope)?;
+        if !value.is_null() {
+            out.push(value);
         }
     }
     Ok(Value::Array(out))
@@ -113,7 +114,7 @@ fn scalar(step: &Step, value: Value, scope: &Scope<'_>) -> Result<Value, Stop> {
             time::datetime(&value, formats, zone.as_ref(), named, *ambiguous)
         }
         Step::Boolean(words) => text::boolean(&value, words),
-        Step::Extract(pattern) => text::extract(&value, pattern),
+        Step::Extract(pattern) => Ok(text::extract(&value, pattern)),
         Step::Replace(pattern, with) => Ok(text::replace(value, pattern, with)),
         Step::Default(_)
         | Step::Json

@@ -188,20 +188,20 @@ pub(super) fn boolean(
 }
 
 /// The first group of a pattern, or its whole match; no match is nothing.
-pub(super) fn extract(value: &Value, pattern: &Regex) -> Result<Value, Stop> {
+pub(super) fn extract(value: &Value, pattern: &Regex) -> Value {
     let text = plain(value);
-    Ok(pattern
+    pattern
         .captures(&text)
         .and_then(|found| found.get(1).or_else(|| found.get(0)))
         .map_or(Value::Null, |found| {
             Value::String(found.as_str().to_owned())
-        }))
+        })
 }
 
 /// Replaces every match.
 pub(super) fn replace(value: Value, pattern: &Regex, with: &str) -> Value {
-    match value {
-        Value::String(text) => Value::String(pattern.replace_all(&text, with).into_owned()),
-        other => other,
-    }
+    let Value::String(text) = value else {
+        return value;
+    };
+    Value::String(pattern.replace_all(&text, with).into_owned())
 }

@@ -65,9 +65,9 @@ pub(super) fn postgres(raw: PgValueRef<'_>) -> Result<Value, String> {
     let text = <&str as Decode<'_, sqlx::Postgres>>::decode(raw)
         .map_err(|_| "is not valid UTF-8".to_owned())?;
     match kind.as_str() {
-        "INT2" | "INT4" | "INT8" => whole(text),
+        "INT2" | "INT4" | "INT8" => Ok(whole(text)),
         "BOOL" => Ok(Value::Bool(text == "t" || text == "true")),
-        "JSON" | "JSONB" => json(text),
+        "JSON" | "JSONB" => Ok(json(text)),
         "BYTEA" => Err("holds binary data".to_owned()),
         _ => Ok(Value::String(text.to_owned())),
     }
@@ -82,19 +82,19 @@ pub(super) fn mysql(raw: MySqlValueRef<'_>) -> Result<Value, String> {
     let text = <&str as Decode<'_, sqlx::MySql>>::decode(raw)
         .map_err(|_| "holds binary data or is not valid UTF-8".to_owned())?;
     match kind.trim_end_matches(" UNSIGNED") {
-        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" | "BOOLEAN" | "YEAR" => whole(text),
-        "JSON" => json(text),
+        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" | "BOOLEAN" | "YEAR" => {
+            Ok(whole(text))
+        }
+        "JSON" => Ok(json(text)),
         _ => Ok(Value::String(text.to_owned())),
     }
 }
 
-fn whole(text: &str) -> Result<Value, String> {
-    match text.parse::<i64>() {
-        Ok(number) => Ok(number.into()),
-        Err(_) => Ok(Value::String(text.to_owned())),
-    }
+fn whole(text: &str) -> Value {
+    text.parse::<i64>()
+        .map_or_else(|_| Value::String(text.to_owned()), Value::from)
 }
 
-fn json(text: &str) -> Result<Value, String> {
-    serde_json::from_str::<Value>(text).or_else(|_| Ok(Value::String(text.to_owned())))
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
 }

@@ -165,6 +165,7 @@ fn words(error: &sqlx::Error) -> String {
 }
 
 /// What kind of failure a driver's error is.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a foreign enum that grows")]
 pub(super) fn fault(error: &sqlx::Error) -> Fault {
     match error {
         sqlx::Error::Configuration(_) | sqlx::Error::Tls(_) => Fault::Settings,

@@ -1,6 +1,12 @@
 //! Looks at SQL texts before they are sent: one SELECT, nothing else. A read-only session is the real
 //! guard; this one gives the better message, and is the only one where a database has no such session.
 
+/// Words that change something.
+const WRITING: [&str; 15] = [
+    "INSERT", "UPDATE", "DELETE", "MERGE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT",
+    "REVOKE", "EXEC", "EXECUTE", "CALL", "INTO", "ATTACH",
+];
+
 /// Checks that a text is one statement that reads.
 pub(super) fn check(query: &str) -> Result<(), String> {
     let bare = without_comments_and_texts(query)?;
@@ -20,10 +26,6 @@ pub(super) fn check(query: &str) -> Result<(), String> {
         Some("SELECT" | "WITH" | "VALUES") => {}
         _ => return Err("a query begins with SELECT or WITH".to_owned()),
     }
-    const WRITING: [&str; 15] = [
-        "INSERT", "UPDATE", "DELETE", "MERGE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT",
-        "REVOKE", "EXEC", "EXECUTE", "CALL", "INTO", "ATTACH",
-    ];
     match words.iter().find(|word| WRITING.contains(&word.as_str())) {
         Some(word) => Err(format!(
             "`{word}` does not belong into a query that only reads; quote it if it is a column's name"
