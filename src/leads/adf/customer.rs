@@ -7,6 +7,21 @@ use super::model::{Address, NamePart, Reachable};
 use super::profile::{AdfProfile, ContactValues};
 use super::when::appointment_time;
 
+/// The two-letter code of an address's country; the United States when none is given (AAP-508).
+fn country(address: Option<&Value>) -> Option<String> {
+    let Some(given) = text(address, "country") else {
+        return Some("US".to_owned());
+    };
+    let code = given.to_ascii_uppercase();
+    match code.as_str() {
+        "USA" | "U.S." | "U.S.A." | "UNITED STATES" | "UNITED STATES OF AMERICA" => {
+            Some("US".to_owned())
+        }
+        _ if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => Some(code),
+        _ => None,
+    }
+}
+
 /// The buyer, as far as this receiver may know.
 pub(super) struct Buyer<'a> {
     request: &'a Value,
@@ -104,7 +119,7 @@ impl<'a> Buyer<'a> {
             city: text(address, "city"),
             region: text(address, "state"),
             postal_code: text(address, "zip"),
-            country: text(address, "country").unwrap_or_else(|| "US".to_owned()),
+            country: country(address),
         })
     }
 
@@ -112,7 +127,9 @@ impl<'a> Buyer<'a> {
     fn address_sentence(&self) -> Option<String> {
         let address = self.address_value();
         if text(address, "address_line_1").is_some() {
-            return None;
+            // ADF wants a country's code; a name is for people.
+            let named = text(address, "country").filter(|_| country(address).is_none());
+            return named.map(|named| format!("Country: {named}."));
         }
         let keys = ["address_line_2", "city", "state", "zip", "country"];
         let parts: Vec<String> = keys.iter().filter_map(|key| text(address, key)).collect();

@@ -249,7 +249,7 @@ impl Page<'_> {
                 address.city,
                 address.region,
                 address.postal_code,
-                Some(address.country),
+                address.country,
             ];
             address
                 .streets
