@@ -65,7 +65,7 @@ async fn a_mail_arrives_as_plain_text_with_a_stable_message_id() {
     let names = files(directory.path());
     assert_eq!(names.len(), 2);
     for name in names {
-        assert!(name.ends_with(".eml"), "{name}");
+        assert_eq!(Path::new(&name).extension().unwrap(), "eml");
         let mail = std::fs::read_to_string(directory.path().join(name)).unwrap();
         let (head, body) = mail.split_once("\r\n\r\n").unwrap();
         assert_eq!(body.replace("\r\n", "\n").trim_end(), document.trim_end());

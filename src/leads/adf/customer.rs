@@ -2,23 +2,17 @@
 
 use serde_json::Value;
 
+use super::country;
 use super::facts::{positive, text, texts};
 use super::model::{Address, NamePart, Reachable};
 use super::profile::{AdfProfile, ContactValues};
 use super::when::appointment_time;
 
-/// The two-letter code of an address's country; the United States when none is given (AAP-508).
+/// The code of an address's country; the United States when none is given (AAP-508).
 fn country(address: Option<&Value>) -> Option<String> {
-    let Some(given) = text(address, "country") else {
-        return Some("US".to_owned());
-    };
-    let code = given.to_ascii_uppercase();
-    match code.as_str() {
-        "USA" | "U.S." | "U.S.A." | "UNITED STATES" | "UNITED STATES OF AMERICA" => {
-            Some("US".to_owned())
-        }
-        _ if code.len() == 2 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => Some(code),
-        _ => None,
+    match text(address, "country") {
+        Some(given) => country::code(&given),
+        None => Some("US".to_owned()),
     }
 }
 
