@@ -41,7 +41,7 @@ impl Settings {
             capabilities,
             facets_in_search: false,
             cursor_ttl_s: 15 * 60,
-            refresh_interval: Duration::from_secs(5 * 60),
+            refresh_interval: Duration::from_mins(5),
             max_age_s: Some(24 * 60 * 60),
             shrink_guard: 0.5,
             directory: None,
