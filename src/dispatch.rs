@@ -91,6 +91,9 @@ fn report(
 
 fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
+    if error.code == ErrorCode::InternalError {
+        tracing::error!(error_id, cause = error.cause, "call failed");
+    }
     note(&error, &error_id);
     Refusal {
         error,
@@ -100,10 +103,10 @@ fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
 }
 
 fn note(error: &AapError, error_id: &str) {
-    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
-    if error.code == ErrorCode::InternalError {
-        tracing::error!(outcome, error_id, cause, "call failed");
-    } else {
-        tracing::info!(outcome, error_id, cause, "call refused");
-    }
+    tracing::info!(
+        outcome = error.code.id(),
+        error_id,
+        cause = error.cause,
+        "call"
+    );
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::contract::{Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
@@ -33,36 +33,45 @@ pub async fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes
 
 /// The `data` of a search without filters.
 async fn search(deployment: &Arc<Deployment>, cursor: Option<&str>) -> Result<Value, ErrorCode> {
-    let mut payload = json!({"type": Skill::InventorySearch.request_type()});
+    let mut payload = Map::new();
+    payload.insert(
+        "type".to_owned(),
+        Skill::InventorySearch.request_type().into(),
+    );
     if let Some(cursor) = cursor {
-        payload["pagination"] = json!({"cursor": cursor});
+        payload.insert("pagination".to_owned(), json!({"cursor": cursor}));
     }
     let call = Call {
         skill: Skill::InventorySearch,
-        payload,
+        payload: Value::Object(payload),
     };
     let answer = dispatch(deployment, &Caller::Anonymous, call)
         .await
         .map_err(|refusal| refusal.error.code)?;
     let mut answer: Value =
         serde_json::from_str(&answer.to_json()).map_err(|_| ErrorCode::InternalError)?;
-    Ok(answer["data"].take())
+    let data = answer.get_mut("data").map(Value::take);
+    data.ok_or(ErrorCode::InternalError)
 }
 
 fn listing(data: &Value) -> String {
     let mut body = format!(
         "<p>{} vehicles on offer.</p>\n<table>\n<tr><th>Vehicle<th>Price<th>Status<th>Stock</tr>\n",
-        data["total"]
+        member(data, "total")
     );
-    for vehicle in data["vehicles"].as_array().into_iter().flatten() {
+    for vehicle in member(data, "vehicles").as_array().into_iter().flatten() {
         body.push_str(&row(vehicle));
     }
     body.push_str("</table>\n");
-    if let Some(cursor) = data["next_cursor"].as_str() {
+    if let Some(cursor) = member(data, "next_cursor").as_str() {
         let cursor = escaped(cursor);
         body.extend(["<p><a href=\"?cursor=", &cursor, "\">More</a></p>\n"]);
     }
     body
+}
+
+fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
+    object.get(name).unwrap_or(&Value::Null)
 }
 
 fn row(vehicle: &Value) -> String {
