@@ -92,6 +92,7 @@ class Scenario:
 
     # -- the tools -------------------------------------------------------------------------------
 
+    # AAP-078 AAP-079 AAP-081 AAP-082 AAP-084 AAP-086 AAP-087 AAP-088 AAP-090
     def check_tools(self, tools):
         checks = self.checks
         names = [tool["name"] for tool in tools]
@@ -119,6 +120,7 @@ class Scenario:
                 sort = self.capabilities.get("default_sort", {}).get("field")
                 checks.that(f"{name}: default sort is offered", sort in self.capabilities.get("sort_fields", []))
 
+    # AAP-094 AAP-095
     def check_dealer(self):
         data = self.done("aap_dealer_information")
         if data:
@@ -126,6 +128,7 @@ class Scenario:
             names = [rooftop.get("name") for rooftop in data.get("rooftops", [])]
             self.checks.that("rooftops have different names", names and len(set(names)) == len(names), data)
 
+    # AAP-361 AAP-377 AAP-381 AAP-409 AAP-491
     def check_facets_and_search(self):
         facets = self.done("aap_inventory_facets")
         everything = self.done("aap_inventory_search", pagination={"limit": 1})
@@ -157,6 +160,7 @@ class Scenario:
         self.checks.equal("the effective sort is told", found["sort"], {"field": "price", "order": "asc"})
         self.checks.equal("the filters are told", sorted(found["applied_filters"]), sorted(wanted))
 
+    # AAP-413 AAP-554
     def check_paging(self):
         """Follows cursors to the end; gives one unit that can be asked for by its VIN."""
         same = {"filters": {"condition": ["used", "cpo"]}, "sort": {"field": "year", "order": "desc"}}
@@ -200,6 +204,7 @@ class Scenario:
             same = {name: data.get(name) for name in car}
             self.checks.equal("the unit says what the search said", same, car)
 
+    # AAP-466 AAP-476 AAP-478
     def check_leads(self, car):
         checks = self.checks
         request = leads.lead(self.client.name, leads.of_interest(car))
@@ -217,6 +222,7 @@ class Scenario:
 
     # -- refusals --------------------------------------------------------------------------------
 
+    # AAP-098 AAP-103 AAP-104 AAP-382 AAP-388 AAP-427
     def check_bad_reads(self, car):
         search, typed = "aap_inventory_search", {"type": "inventory.search.request"}
 
@@ -248,6 +254,7 @@ class Scenario:
         wrong = {"type": "inventory.facets.request"}
         self.refused("another tool's request", search, wrong, "SCHEMA_VALIDATION_FAILED", "/type")
 
+    # AAP-105 AAP-461 AAP-540
     def check_bad_consent(self, car):
         good = leads.lead(self.client.name + "-refused", leads.of_interest(car) if car else None)
 
@@ -269,6 +276,7 @@ class Scenario:
         elsewhere = good | {"vehicle_of_interest": {"vin": "1HGCV1F32MA999999", "condition": "used"}}
         self.refused("a lead for an unknown car", "aap_lead_submit", elsewhere, "VEHICLE_NOT_FOUND")
 
+    # AAP-097
     def check_unknown_tool(self):
         answer = self.client.call("aap_inventory_delete", {"type": "inventory.delete.request"})
         failed = answer.get("failed", {})
