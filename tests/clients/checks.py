@@ -2,18 +2,20 @@
 
 import json
 
+NOTHING = object()
+
 
 class Checks:
     def __init__(self):
         self.passed = 0
         self.faults = []
 
-    def that(self, what, holds, seen=None):
+    def that(self, what, holds, seen=NOTHING):
         """`what` is the expectation; `seen` is shown when it does not hold."""
         if holds:
             self.passed += 1
         else:
-            detail = "" if seen is None else "\n    saw: " + shorten(seen)
+            detail = "" if seen is NOTHING else "\n    saw: " + shorten(seen)
             self.faults.append(what)
             print(f"  FAULT {what}{detail}", flush=True)
         return holds

@@ -4,6 +4,7 @@ Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --modu
 """
 
 import argparse
+import os
 import shutil
 import sys
 import tempfile
@@ -103,7 +104,7 @@ class Session:
 def parsed():
     parser = argparse.ArgumentParser()
     for name in ("--binary", "--node", "--python-v1", "--python-v2", "--modules"):
-        parser.add_argument(name, required=True)
+        parser.add_argument(name, type=os.path.abspath, required=True)
     parser.add_argument("--only", nargs="*")
     return parser.parse_args()
 
