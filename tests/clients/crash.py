@@ -26,7 +26,8 @@ def check_crash(binary, folder, checks):
     checks.equal("exactly one line on stdout", first.rest_of_stdout(), [])
 
     # the same configuration, with nobody at the CRM's mail address
-    alone = product.Product(binary, ["serve", "--config", config, "--output", "json"], log)
+    nobody = f"deployments.demo.leads.deliveries.crm.port={product.free_port()}"
+    alone = product.serve(binary, config, first.ready["mcp"], log, "--set", nobody)
     request = leads.lead("crash")
     payload = submit(alone.ready["mcp"], request)
     checks.equal("accepted while the CRM is away", payload.get("data", {}).get("status"), "received")

@@ -7,19 +7,24 @@ import socket
 import subprocess
 import threading
 import time
+from urllib.parse import urlsplit
+
+
+class NotReady(Exception):
+    """It ended or stayed silent; the text says which."""
 
 
 class Product:
-    """A running `forecourt`; `ready` is the one JSON line it printed."""
+    """A running `forecourt`; `ready` is the one JSON line it printed, or its URL where it prints none."""
 
-    def __init__(self, binary, arguments, log):
+    def __init__(self, binary, arguments, log, url=None):
         self.log = open(log, "ab")
         self.process = subprocess.Popen(
             [binary, *arguments], stdout=subprocess.PIPE, stderr=self.log, text=True
         )
         self.lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
-        self.ready = self._first_line(60)
+        self.ready = self._first_line(60) if url is None else self._listening(url, 60)
 
     def _read(self):
         for line in self.process.stdout:
@@ -31,11 +36,26 @@ class Product:
             line = self.lines.get(timeout=seconds)
         except queue.Empty:
             self.kill()
-            raise SystemExit(f"no line on stdout within {seconds} s; see {self.log.name}") from None
+            raise NotReady(f"no line on stdout within {seconds} s; see {self.log.name}") from None
         if line is None:
             code = self.process.wait()
-            raise SystemExit(f"ended with exit code {code} before it was ready; see {self.log.name}")
+            raise NotReady(f"ended with exit code {code} before it was ready; see {self.log.name}")
         return json.loads(line)
+
+    def _listening(self, url, seconds):
+        parts = urlsplit(url)
+
+        def connects():
+            try:
+                socket.create_connection((parts.hostname, parts.port), 1).close()
+            except OSError:
+                return self.process.poll() is not None
+            return True
+
+        if not until(connects, seconds) or self.process.poll() is not None:
+            self.kill()
+            raise NotReady(f"does not listen on {url}; see {self.log.name}")
+        return {"mcp": url}
 
     def end(self, how=signal.SIGTERM):
         """Ends it politely; gives the exit code and the seconds it took."""
@@ -63,6 +83,14 @@ class Product:
 def demo(binary, data, log):
     arguments = ["demo", "--listen", "127.0.0.1:0", "--data", str(data), "--output", "json"]
     return Product(binary, arguments, log)
+
+
+def serve(binary, config, like, log, *more):
+    """`serve` on a free port; `like` is the MCP URL that the demo had with this configuration."""
+    port = free_port()
+    url = urlsplit(like)._replace(netloc=f"127.0.0.1:{port}").geturl()
+    arguments = ["serve", "--config", config, "--listen", f"127.0.0.1:{port}", *more]
+    return Product(binary, arguments, log, url)
 
 
 def until(condition, seconds):

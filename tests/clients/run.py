@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import commands
 import crash
 import inventory
 import mail
@@ -92,12 +93,13 @@ class Session:
             mail.check_mail(messages, request, car, checks, self.folder)
 
     def run(self):
-        commands = clients(self.arguments)
-        for name, command in commands.items():
+        known = clients(self.arguments)
+        for name, command in known.items():
             self.step(name, lambda checks, n=name, c=command: self.scenario(n, c, checks))
-        self.step("inventory", lambda checks: self.inventory(commands["py-v1"], checks))
+        self.step("inventory", lambda checks: self.inventory(known["py-v1"], checks))
         self.step("mail", self.mails)
         self.step("raw", lambda checks: raw.run(self.url(), checks))
+        self.step("commands", lambda checks: commands.check_commands(self.arguments.binary, self.folder, checks))
         self.step("crash", lambda checks: crash.check_crash(self.arguments.binary, self.folder, checks))
 
 
@@ -111,7 +113,10 @@ def parsed():
 
 def main():
     folder = Path(tempfile.mkdtemp(prefix="forecourt-clients-"))
-    session = Session(parsed(), folder)
+    try:
+        session = Session(parsed(), folder)
+    except product.NotReady as error:
+        sys.exit(f"clients: 0 passed, 1 failed: the demo {error}")
     try:
         session.run()
     finally:
