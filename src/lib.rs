@@ -1,6 +1,11 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
+pub mod server;
+pub mod bindings;
+pub mod dispatch;
 pub mod contract;
+pub mod skills;
+pub mod deployment;
 pub mod inventory;
 pub mod mapping;
 pub mod sources;
