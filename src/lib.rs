@@ -1,6 +1,7 @@
 //! Forecourt: what stands in front of a dealer's systems for buyers' AI agents.
 //! The modules below stand in reading order: the path of one request, then the rooms off it.
 
+pub mod cli;
 pub mod telemetry;
 pub mod config;
 pub mod contract;

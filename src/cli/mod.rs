@@ -1,0 +1,132 @@
+//! The command line: what a person or a script asks of this program. One file per command. Must not hold
+//! product logic; a command calls the room that does the work and prints what came out.
+
+mod output;
+mod failure;
+mod version;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Environment, Flag, Sources};
+use crate::telemetry;
+use failure::{Exit, Failure};
+use output::{Format, Output};
+
+/// Lets buyers' AI agents shop at a car dealer's, in front of the systems that the dealer has.
+#[derive(Debug, Parser)]
+#[command(name = "forecourt", disable_version_flag = true, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Flags that every command takes.
+#[derive(Debug, Args)]
+struct Global {
+    /// A configuration file, or a folder of them; repeat it to merge several, the last wins. Without it:
+    /// FORECOURT_CONFIG, ./forecourt.toml, ~/.config/forecourt/forecourt.toml, /etc/forecourt/forecourt.toml
+    #[arg(short, long, global = true, value_name = "PATH")]
+    config: Vec<PathBuf>,
+    /// Sets one configuration key over files and variables, e.g. --set server.max_connections=64
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = assignment)]
+    set: Vec<(String, String)>,
+    /// How results are printed on standard output [default: human, or FORECOURT_OUTPUT]
+    #[arg(short, long, global = true, value_enum)]
+    output: Option<Format>,
+    /// How log lines are written on standard error [default: text, or FORECOURT_LOG_FORMAT]
+    #[arg(long, global = true, value_enum)]
+    log_format: Option<LogFormat>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the version of this program and of what it speaks
+    Version,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+/// Runs one command line and says how it ended.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let environment = Environment::read();
+    let output = Output::new(cli.global.output, environment.get("FORECOURT_OUTPUT"));
+    let result =
+        begin_logging(&cli.global, &environment).and_then(|()| perform(cli, environment, output));
+    output.finish(result).code()
+}
+
+fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, Failure> {
+    let _sources = sources(cli.global, environment);
+    match cli.command {
+        Command::Version => version::run(output),
+    }
+}
+
+/// Prints clap's own text: help to standard output, mistakes to standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    let exit = if error.use_stderr() {
+        Exit::Usage
+    } else {
+        Exit::Fine
+    };
+    match error.print() {
+        Ok(()) => exit.code(),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Fine.code(),
+        Err(_) => Exit::Internal.code(),
+    }
+}
+
+fn begin_logging(global: &Global, environment: &Environment) -> Result<(), Failure> {
+    let json = match global.log_format {
+        Some(format) => matches!(format, LogFormat::Json),
+        None => environment.get("FORECOURT_LOG_FORMAT") == Some("json"),
+    };
+    let settings = telemetry::Settings {
+        format: if json {
+            telemetry::Format::Json
+        } else {
+            telemetry::Format::Text
+        },
+        filter: environment.get("FORECOURT_LOG").map(str::to_owned),
+        colour: environment.get("NO_COLOR").is_none(),
+    };
+    telemetry::begin(&settings).map_err(|error| {
+        Failure::new(Exit::Config, error.to_string())
+            .hint("FORECOURT_LOG is a level such as `info`, or a list such as `forecourt=debug,sqlx=warn`")
+    })
+}
+
+fn sources(global: Global, environment: Environment) -> Sources {
+    let flag = |(key, value)| Flag {
+        name: "--set".to_owned(),
+        key,
+        value,
+    };
+    Sources {
+        files: global.config,
+        flags: global.set.into_iter().map(flag).collect(),
+        environment,
+    }
+}
+
+fn assignment(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    Ok((key.trim().to_owned(), value.to_owned()))
+}
+
+#[cfg(test)]
+mod tests;
