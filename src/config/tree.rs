@@ -21,6 +21,9 @@ pub(super) type Key = Vec<String>;
 #[derive(Debug)]
 pub struct Tree {
     figment: Figment,
+    /// The values as they were merged.
+    merged: Value,
+    /// The same, less what was read or was wrong.
     root: Value,
     files: Vec<PathBuf>,
 }
@@ -31,8 +34,10 @@ impl Tree {
         let root = data
             .into_iter()
             .find(|(profile, _)| *profile == figment::Profile::Default);
+        let root = Value::from(root.map(|(_, dict)| dict).unwrap_or_default());
         Self {
-            root: Value::from(root.map(|(_, dict)| dict).unwrap_or_default()),
+            merged: root.clone(),
+            root,
             figment,
             files,
         }
@@ -43,9 +48,9 @@ impl Tree {
         &self.files
     }
 
-    /// The root table.
-    pub(super) fn root(&self) -> &Value {
-        &self.root
+    /// The root table as it was merged.
+    pub(crate) fn merged(&self) -> &Value {
+        &self.merged
     }
 
     /// The place that said `key`, or the nearest table above it.
@@ -108,6 +113,13 @@ impl Tree {
             if error.path.is_empty() || !remove(&mut self.root, &at) {
                 return T::default();
             }
+        }
+    }
+
+    /// Takes keys that were read already out of the table at `key`.
+    pub(super) fn forget(&mut self, key: &[String], keys: &[&str]) {
+        if let Some(Value::Dict(_, dict)) = find_mut(&mut self.root, key) {
+            dict.retain(|name, _| !keys.contains(&name.as_str()));
         }
     }
 
@@ -176,7 +188,7 @@ impl Tree {
     fn tag(&self, key: &[String]) -> Option<Tag> {
         (0..=key.len())
             .rev()
-            .filter_map(|length| find(&self.root, key.get(..length)?))
+            .filter_map(|length| find(&self.merged, key.get(..length)?))
             .map(Value::tag)
             .find(|tag| self.figment.get_metadata(*tag).is_some())
     }

@@ -13,14 +13,16 @@ use super::{Leads, Profile};
 pub struct Deployment {
     /// The host name that agents know the dealer by, e.g. `dealer.example`. Required.
     pub domain: Option<String>,
-    /// The public base URL, without a path: `https://…`, or `http://` on a loopback address.
-    /// Default `https://` and the domain.
+    /// The public base URL, without a path: `https://…`, or `http://` on a loopback address. Default
+    /// `https://` and the domain; for a loopback domain, `http://` with the port that is listened on.
     pub public_url: Option<String>,
     /// The skills offered. Default all five.
     pub skills: Option<Vec<String>>,
     /// `dealer` (one dealer's own inventory), the default. `aggregate` is not served yet.
     pub scope: Option<Scope>,
-    /// The dealer's public page of its inventory.
+    /// Further host names, without port, under which a proxy reaches this deployment.
+    pub extra_hosts: Vec<String>,
+    /// The page where people see the dealer's inventory. Without it, this process serves a small one.
     pub inventory_page_url: Option<String>,
     /// What the dealer is. Required.
     pub profile: Option<Profile>,
@@ -30,6 +32,7 @@ pub struct Deployment {
     /// Where leads go. Required when `lead.submit` is offered.
     pub leads: Option<Leads>,
     pub mcp: Mcp,
+    pub limits: Limits,
 }
 
 /// Whose inventory a deployment shows.
@@ -90,4 +93,20 @@ pub struct Mcp {
     /// Whether a request of the 2026-07-28 revision must carry its mirror headers. Default false: AAP
     /// lets them be derived.
     pub strict_headers: Option<bool>,
+    /// Whether clients of older revisions are given a session id. Default false.
+    pub legacy_sessions: Option<bool>,
+    /// Seconds for which clients may keep the tool list. Default 300.
+    pub cache_ttl_s: Option<u64>,
+    /// The dealer's own sentence, added to what agents are told of this server.
+    pub instructions: Option<String>,
+}
+
+/// `[deployments.ID.limits]`: what one verified caller may ask; all anonymous callers count as one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Leads a minute. Default unlimited.
+    pub leads_per_minute: Option<u32>,
+    /// Calls of any skill a minute. Default unlimited.
+    pub calls_per_minute: Option<u32>,
 }

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub use deployment::{Deployment, Inventory, Mcp, Search};
-pub use leads::{Directory, Leads, Smtp};
+pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
+pub(crate) use leads::DELIVERY_KEYS;
+pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
 pub use source::{Feed, Sql};
 
@@ -35,20 +36,20 @@ pub struct Raw {
 pub struct Server {
     /// The address and port to listen on; port 0 takes any free one. Default `127.0.0.1:8080`.
     pub listen: Option<String>,
-    /// The largest request body taken, in bytes. Default 262144.
-    pub max_body_bytes: Option<u64>,
+    /// Connections open at one time. Default 1024.
+    pub max_connections: Option<usize>,
     /// The largest head of a request taken, in bytes. Default 16384.
-    pub max_head_bytes: Option<u64>,
+    pub max_header_bytes: Option<usize>,
+    /// The largest request body taken, in bytes. Default 262144.
+    pub max_body_bytes: Option<usize>,
     /// Seconds in which a request's head must have arrived. Default 10.
-    pub head_timeout_s: Option<u64>,
+    pub header_timeout_s: Option<u64>,
     /// Seconds in which a request's body must have arrived. Default 10.
     pub body_timeout_s: Option<u64>,
-    /// Seconds that answering one request may take. Default 30.
-    pub request_timeout_s: Option<u64>,
-    /// Connections open at one time. Default 1024.
-    pub max_connections: Option<u64>,
     /// Seconds that requests in flight have to end at shutdown. Default 1.
     pub shutdown_grace_s: Option<u64>,
+    /// Requests that one address may make in a minute. Default unlimited.
+    pub requests_per_minute_per_address: Option<u32>,
 }
 
 /// `[data]`: where this process keeps what must survive it.

@@ -10,8 +10,6 @@ use super::super::secret::Secret;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sql {
-    /// `sql`.
-    pub kind: Option<String>,
     /// `sqlite://PATH`, `postgres://…` or `mysql://…`. Either this or `url_file`.
     pub url: Option<Secret>,
     /// A file that holds the URL.
@@ -28,8 +26,6 @@ pub struct Sql {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Feed {
-    /// `feed`.
-    pub kind: Option<String>,
     /// The file. Required.
     pub path: Option<PathBuf>,
     /// More rows than this are an error.
