@@ -1,12 +1,11 @@
-//! Forecourt: what stands in front of a dealer's systems for buyers' AI agents.
-//! The modules below stand in reading order: the path of one request, then the rooms off it.
+#![doc = include_str!("ARCHITECTURE.md")]
 
 pub mod cli;
-pub mod telemetry;
 pub mod config;
 pub mod contract;
 pub mod inventory;
-pub mod leads;
+pub mod net;
 pub mod profile;
 pub mod seal;
+pub mod telemetry;
 pub mod clock;
