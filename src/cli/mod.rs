@@ -1,9 +1,12 @@
 //! The command line: what a person or a script asks of this program. One file per command. Must not hold
 //! product logic; a command calls the room that does the work and prints what came out.
 
+mod serve;
+mod demo;
+mod check;
+mod version;
 mod output;
 mod failure;
-mod version;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -46,6 +49,20 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve the configured deployments until SIGTERM or Ctrl-C
+    Serve {
+        /// Where to listen; stands over server.listen
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        listen: Option<String>,
+    },
+    /// Try everything on this machine: no configuration, no server, nothing leaves loopback
+    Demo(demo::Arguments),
+    /// Check configuration, mappings and sources as `serve` would, without serving
+    Check {
+        /// Open no source
+        #[arg(long)]
+        offline: bool,
+    },
     /// Print the version of this program and of what it speaks
     Version,
 }
@@ -70,10 +87,30 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, Failure> {
-    let _sources = sources(cli.global, environment);
+    let mut sources = sources(cli.global, environment);
     match cli.command {
+        Command::Serve { listen } => {
+            sources.flags.extend(listen.map(|value| Flag {
+                name: "--listen".to_owned(),
+                key: "server.listen".to_owned(),
+                value,
+            }));
+            wait_for(serve::run(&sources))
+        }
+        Command::Demo(arguments) => wait_for(demo::run(arguments, sources.environment, output)),
+        Command::Check { offline } => wait_for(check::run(&sources, offline, output)),
         Command::Version => version::run(output),
     }
+}
+
+/// Runs one command to its end.
+fn wait_for(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::Internal, format!("runtime: {error}")))?;
+    let result = runtime.block_on(command);
+    // Blocking work that nobody waits for any more must not hold the process up.
+    runtime.shutdown_background();
+    result
 }
 
 /// Prints clap's own text: help to standard output, mistakes to standard error.

@@ -1,13 +1,14 @@
 //! What an operator decides, from files, environment and flags to finished settings. Must not open
 //! sockets, databases or stores: [`crate::app`] does.
 
-mod finding;
 mod load;
 pub mod raw;
-mod secret;
 mod tree;
+mod secret;
+mod compile;
+mod finding;
 
-pub(crate) use finding::nearest;
+pub use compile::{Config, Deployment, Inventory, Keys, PublicUrl, Server};
 pub use finding::{Finding, Findings};
 pub use load::{Environment, Flag, Sources};
 pub use secret::Secret;

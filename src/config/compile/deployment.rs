@@ -63,7 +63,12 @@ fn inventory(
         scope.fault("inventory", "is missing", remedy);
     }
     let raw_inventory = raw.inventory.as_ref()?;
-    let subject = inventory::Subject { id, profile, data_directory };
+    let subject = inventory::Subject {
+        id,
+        profile,
+        data_directory,
+        facets: skills.contains(&Skill::InventoryFacets),
+    };
     inventory::compile(scope, &subject, raw_inventory, &raw.search)
 }
 

@@ -1,5 +1,6 @@
 //! `[deployments.ID.inventory]` and `[deployments.ID.search]`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::super::finding::nearest;
 use super::super::raw;
 use super::{Inventory, Scope};
 use crate::contract::Capabilities;
-use crate::contract::capabilities::Scope as SearchScope;
+use crate::contract::capabilities::{Scope as SearchScope, SearchOptions};
 use crate::contract::request::{Sort, SortField, SortOrder};
 use crate::inventory::Settings;
 use crate::mapping::Mapping;
@@ -22,6 +23,8 @@ pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
     pub(super) profile: Option<&'a Arc<Profile>>,
     pub(super) data_directory: &'a Path,
+    /// Whether `inventory.facets` is offered: it names the feature codes.
+    pub(super) facets: bool,
 }
 
 /// `scope` is the deployment's.
@@ -38,14 +41,8 @@ pub(super) fn compile(
     let placed = subject
         .profile
         .is_some_and(|profile| profile.rooftops.iter().any(|rooftop| rooftop.geo.is_some()));
-    let mut capabilities = crate::inventory::capabilities(
-        SearchScope::Dealer,
-        |field| supplied.contains(field),
-        !mapping.features().is_empty(),
-        placed,
-    );
-    apply_search(&mut scope.below("search"), search, &mut capabilities);
-    let mut settings = Settings::new(subject.id, capabilities);
+    let capabilities = capabilities(&mut scope.below("search"), search, supplied, placed, subject.facets);
+    let mut settings = Settings::new(subject.id, capabilities?);
     settings.facets_in_search = search.facets_in_search.unwrap_or(settings.facets_in_search);
     settings.directory = Some(subject.data_directory.join("inventory"));
     timing(scope, raw, search, &mut settings);
@@ -161,30 +158,52 @@ fn sqlite_path(scope: &Scope<'_>, url: &str) -> String {
     }
 }
 
-fn apply_search(scope: &mut Scope<'_>, raw: &raw::Search, capabilities: &mut Capabilities) {
-    capabilities.max_limit = scope.bounded("max_limit", raw.max_limit, capabilities.max_limit, (1, 100));
-    let default = capabilities.default_limit.min(capabilities.max_limit);
-    capabilities.default_limit = scope.bounded("default_limit", raw.default_limit, default, (1, capabilities.max_limit));
-    capabilities.offset = raw.offset.unwrap_or(capabilities.offset);
+/// What search supports: the mapping's fields decide, within what the writer allows.
+fn capabilities(
+    scope: &mut Scope<'_>,
+    raw: &raw::Search,
+    mut supplied: BTreeSet<String>,
+    has_geo: bool,
+    has_facets: bool,
+) -> Option<Capabilities> {
+    // Every listing has these: a status and a time must be mapped, and what has no type is a car.
+    supplied.extend(["status", "updated_at", "vehicle_type"].map(str::to_owned));
+    let max_limit = scope.bounded("max_limit", raw.max_limit, 100, (1, 100));
+    let default_limit = scope.bounded("default_limit", raw.default_limit, max_limit.min(20), (1, max_limit));
+    let mut options = SearchOptions {
+        scope: SearchScope::Dealer,
+        default_sort: Sort {
+            field: SortField::UpdatedAt,
+            order: SortOrder::Desc,
+        },
+        default_limit,
+        max_limit,
+        offset: raw.offset.unwrap_or(false),
+        has_facets,
+    };
     if let Some(text) = &raw.default_sort {
-        match sort(text, &capabilities.sort_fields) {
-            Some(sort) => capabilities.default_sort = sort,
-            None => {
-                let remedy = format!("write FIELD asc or FIELD desc, FIELD of: {}", capabilities.sort_fields.join(", "));
-                scope.fault("default_sort", "is not an order that this inventory supports", remedy);
+        match sort(text) {
+            Some(sort) => options.default_sort = sort,
+            None => scope.fault("default_sort", "is not an order", "write FIELD asc or FIELD desc, e.g. price asc"),
+        }
+    }
+    match Capabilities::compile(&supplied, has_geo, &options) {
+        Ok(capabilities) => Some(capabilities),
+        Err(faults) => {
+            for fault in faults {
+                scope.fault("", fault, "correct the search settings or the mapping");
             }
+            None
         }
     }
 }
 
-/// `field order`. An order by distance needs a place, which a default has not.
-fn sort(text: &str, supported: &[String]) -> Option<Sort> {
+/// `field order`.
+fn sort(text: &str) -> Option<Sort> {
     let (field, order) = text.split_once(' ')?;
-    if field == "distance_mi" || !supported.iter().any(|name| name == field) {
-        return None;
-    }
     let word = |word: &str| serde_json::Value::from(word.trim());
-    let field: SortField = serde_json::from_value(word(field)).ok()?;
-    let order: SortOrder = serde_json::from_value(word(order)).ok()?;
-    Some(Sort { field, order })
+    Some(Sort {
+        field: serde_json::from_value(word(field)).ok()?,
+        order: serde_json::from_value(word(order)).ok()?,
+    })
 }
