@@ -1,9 +1,10 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
-pub mod cli;
-pub mod config;
 pub mod contract;
 pub mod inventory;
+pub mod leads;
+pub mod delivery;
+pub mod store;
 pub mod net;
 pub mod profile;
 pub mod seal;
