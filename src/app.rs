@@ -51,15 +51,24 @@ pub enum AppError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("deployment {deployment}: {cause}")]
-    Source { deployment: String, cause: SourceError },
+    Source {
+        deployment: String,
+        cause: SourceError,
+    },
     #[error("deployment {deployment}: {cause}")]
-    Inventory { deployment: String, cause: InventoryError },
+    Inventory {
+        deployment: String,
+        cause: InventoryError,
+    },
     #[error("deployment {deployment}: leads: {words}")]
     Leads { deployment: String, words: String },
     #[error("deployment {deployment}: {words}")]
     Deployment { deployment: String, words: String },
     #[error("{0}")]
     Site(String),
+    /// The embedded schemas do not hold: a fault of this program.
+    #[error("{0}")]
+    Contract(String),
 }
 
 impl App {
@@ -73,7 +82,7 @@ impl App {
             KeyRing::read(&config.keys.file)?
         });
         let store = Arc::new(Store::open_embedded(&config.store_file).await?);
-        let contract = Contract::v3_0();
+        let contract = Contract::v3_0().map_err(|error| AppError::Contract(error.to_string()))?;
         let mut deployments = Vec::new();
         for settings in &config.deployments {
             let builder = Builder {
@@ -85,7 +94,8 @@ impl App {
             };
             deployments.push(Arc::new(builder.build(port).await?));
         }
-        let site = Site::new(deployments.clone()).map_err(|error| AppError::Site(error.to_string()))?;
+        let site =
+            Site::new(deployments.clone()).map_err(|error| AppError::Site(error.to_string()))?;
         Ok(Self {
             deployments,
             store,
@@ -96,7 +106,12 @@ impl App {
     }
 
     /// Serves until `stop` says so, then ends everything that it began.
-    pub async fn serve(self, listener: TcpListener, settings: server::Settings, stop: watch::Receiver<bool>) {
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        settings: server::Settings,
+        stop: watch::Receiver<bool>,
+    ) {
         let patience = settings.shutdown_grace + LAST_PATIENCE;
         let mut tasks = JoinSet::new();
         for deployment in &self.deployments {
@@ -108,11 +123,20 @@ impl App {
             }
         }
         let site = Arc::new(ArcSwap::from_pointee(self.site));
-        tasks.spawn(server::serve(listener, site, settings, Arc::new(|| true), stop.clone()));
+        tasks.spawn(server::serve(
+            listener,
+            site,
+            settings,
+            Arc::new(|| true),
+            stop.clone(),
+        ));
         let mut stop = stop;
         // An error means that whoever could say stop is gone: then it is time, too.
         let _asked = stop.wait_for(|stops| *stops).await;
-        let ended = tokio::time::timeout(patience, async { while tasks.join_next().await.is_some() {} }).await;
+        let ended = tokio::time::timeout(patience, async {
+            while tasks.join_next().await.is_some() {}
+        })
+        .await;
         if ended.is_err() {
             // A delivery that is cut off here is found as such at the next start, and held.
             tracing::warn!(tasks = tasks.len(), "not everything ended in time; cut off");
@@ -171,13 +195,22 @@ impl Builder<'_> {
         let deployment = || self.settings.id.clone();
         let source = Source::open(settings.source.clone(), settings.mapping.plan())
             .await
-            .map_err(|cause| AppError::Source { deployment: deployment(), cause })?;
+            .map_err(|cause| AppError::Source {
+                deployment: deployment(),
+                cause,
+            })?;
         let reader = reading::reader(Arc::new(source), Arc::clone(&settings.mapping));
         let profiles = [Arc::clone(&self.settings.profile)];
-        let frame = Frame::new(self.settings.scope, &profiles, settings.mapping.features().to_vec());
+        let frame = Frame::new(
+            self.settings.scope,
+            &profiles,
+            settings.mapping.features().to_vec(),
+        );
         let contract = Arc::clone(self.contract);
         let mut settings = settings.settings.clone();
-        settings.directory = settings.directory.map(|folder| folder.join(&self.settings.id));
+        settings.directory = settings
+            .directory
+            .map(|folder| folder.join(&self.settings.id));
         if let Some(folder) = &settings.directory {
             make_private_folder(folder)?;
         }
@@ -190,7 +223,10 @@ impl Builder<'_> {
             self.clock.clone(),
         )
         .await
-        .map_err(|cause| AppError::Inventory { deployment: deployment(), cause })?;
+        .map_err(|cause| AppError::Inventory {
+            deployment: deployment(),
+            cause,
+        })?;
         Ok(Some(inventory))
     }
 
@@ -204,10 +240,12 @@ impl Builder<'_> {
             Arc::clone(self.keys),
             self.clock.clone(),
         );
-        leads.map(|leads| Some(Arc::new(leads))).map_err(|error| AppError::Leads {
-            deployment: self.settings.id.clone(),
-            words: error.to_string(),
-        })
+        leads
+            .map(|leads| Some(Arc::new(leads)))
+            .map_err(|error| AppError::Leads {
+                deployment: self.settings.id.clone(),
+                words: error.to_string(),
+            })
     }
 }
 

@@ -1,7 +1,14 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
+pub mod cli;
+pub mod app;
+pub mod config;
+pub mod server;
 pub mod contract;
+pub mod deployment;
 pub mod inventory;
+pub mod mapping;
+pub mod sources;
 pub mod leads;
 pub mod delivery;
 pub mod store;

@@ -48,7 +48,11 @@ async fn read(source: &Source, mapping: &Mapping, sink: &mpsc::Sender<Unit>) -> 
     Ok(())
 }
 
-async fn look_up(source: &Source, mapping: &Mapping, wanted: Identifiers) -> Result<Vec<Unit>, String> {
+async fn look_up(
+    source: &Source,
+    mapping: &Mapping,
+    wanted: Identifiers,
+) -> Result<Vec<Unit>, String> {
     let listing = [
         ("vehicle_id", wanted.vehicle_id),
         ("vin", wanted.vin),
@@ -61,7 +65,10 @@ async fn look_up(source: &Source, mapping: &Mapping, wanted: Identifiers) -> Res
     let Some(key) = mapping.look_up_key(&listing) else {
         return Err("the unit has no key that the source can be asked for".to_owned());
     };
-    let (rows, tables) = source.look_up(&[key]).await.map_err(|error| error.to_string())?;
+    let (rows, tables) = source
+        .look_up(&[key])
+        .await
+        .map_err(|error| error.to_string())?;
     let mut stock = Stock::default();
     for row in rows {
         stock.take(mapping.apply(&row, &tables));
@@ -81,7 +88,9 @@ impl Stock {
     fn take(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Published(listing, _) => self.published.push(listing),
-            Outcome::Hidden { identifiers, .. } => self.others.push(Unit::Hidden(unit(identifiers))),
+            Outcome::Hidden { identifiers, .. } => {
+                self.others.push(Unit::Hidden(unit(identifiers)))
+            }
             Outcome::Rejected {
                 identifiers,
                 column,
@@ -93,7 +102,8 @@ impl Stock {
                     let stock = identifiers.stock.as_deref().unwrap_or_default();
                     tracing::warn!(stock, column, value_class, reason, "row left out");
                 }
-                self.others.push(Unit::Rejected(format!("{column}: {value_class}: {reason}")));
+                self.others
+                    .push(Unit::Rejected(format!("{column}: {value_class}: {reason}")));
             }
         }
     }

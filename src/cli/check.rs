@@ -14,7 +14,8 @@ use crate::sources::{Source, SourceError};
 pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Result<Exit, Failure> {
     let config = Config::load(sources)?;
     if !config.keys.create {
-        KeyRing::read(&config.keys.file).map_err(|error| Failure::new(Exit::Config, error.to_string()))?;
+        KeyRing::read(&config.keys.file)
+            .map_err(|error| Failure::new(Exit::Config, error.to_string()))?;
     }
     let mut text = String::from("config\n");
     for file in config.tree.files() {
@@ -70,11 +71,19 @@ fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Val
         "left_out": tally.rejected,
         "missing_columns": tally.missing_columns.iter().map(ToString::to_string).collect::<Vec<_>>(),
     });
-    let found = if tally.missing_columns.is_empty() { Exit::Fine } else { Exit::Findings };
+    let found = if tally.missing_columns.is_empty() {
+        Exit::Fine
+    } else {
+        Exit::Findings
+    };
     (found, text, value)
 }
 
 /// An unreachable source outweighs a finding.
 fn worse(one: Exit, other: Exit) -> Exit {
-    if (one as u8) < (other as u8) { other } else { one }
+    if (one as u8) < (other as u8) {
+        other
+    } else {
+        one
+    }
 }

@@ -35,14 +35,20 @@ pub(super) struct Arguments {
     data: PathBuf,
 }
 
-pub(super) async fn run(arguments: Arguments, environment: Environment, output: Output) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    arguments: Arguments,
+    environment: Environment,
+    output: Output,
+) -> Result<Exit, Failure> {
     if arguments.listen.ip() != IpAddr::V4(Ipv4Addr::LOCALHOST) {
         let failure = Failure::new(Exit::Usage, "the demo listens on 127.0.0.1 only");
         return Err(failure.hint("use --listen 127.0.0.1:PORT; `forecourt serve` listens anywhere"));
     }
     let stop = serve::stop_on_signal()?;
     let listener = serve::bind(arguments.listen).await?;
-    let address = listener.local_addr().map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
     let folder = Folder::make(&arguments.data).await?;
     let mails = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
     let receiver = MailReceiver::start(mails, &folder.leads, MAX_MAIL_BYTES)
@@ -52,7 +58,10 @@ pub(super) async fn run(arguments: Arguments, environment: Environment, output: 
         files: vec![folder.config.clone()],
         flags: vec![
             flag("server.listen", address.to_string()),
-            flag("deployments.demo.leads.deliveries.crm.port", receiver.address().port().to_string()),
+            flag(
+                "deployments.demo.leads.deliveries.crm.port",
+                receiver.address().port().to_string(),
+            ),
         ],
         environment,
     })?;
@@ -82,7 +91,9 @@ impl Folder {
     /// Makes what is not there yet; leaves what is.
     async fn make(root: &Path) -> Result<Self, Failure> {
         app::make_private_folder(root)?;
-        let root = root.canonicalize().map_err(|error| cannot_write(root, &error))?;
+        let root = root
+            .canonicalize()
+            .map_err(|error| cannot_write(root, &error))?;
         let folder = Self {
             config: root.join("forecourt.toml"),
             leads: root.join("leads"),
@@ -117,10 +128,18 @@ async fn fill_database(path: &Path) -> Result<(), Failure> {
     if new.exists() {
         fs::remove_file(&new).map_err(|error| cannot_write(&new, &error))?;
     }
-    let failure = |error: sqlx::Error| Failure::new(Exit::Internal, format!("{}: {error}", new.display()));
-    let options = SqliteConnectOptions::new().filename(&new).create_if_missing(true);
-    let mut database = SqliteConnection::connect_with(&options).await.map_err(failure)?;
-    sqlx::raw_sql(ROWS).execute(&mut database).await.map_err(failure)?;
+    let failure =
+        |error: sqlx::Error| Failure::new(Exit::Internal, format!("{}: {error}", new.display()));
+    let options = SqliteConnectOptions::new()
+        .filename(&new)
+        .create_if_missing(true);
+    let mut database = SqliteConnection::connect_with(&options)
+        .await
+        .map_err(failure)?;
+    sqlx::raw_sql(ROWS)
+        .execute(&mut database)
+        .await
+        .map_err(failure)?;
     database.close().await.map_err(failure)?;
     fs::rename(&new, path).map_err(|error| cannot_write(path, &error))
 }
@@ -130,7 +149,10 @@ fn announce(app: &App, folder: &Folder, address: SocketAddr, output: Output) -> 
         return Ok(());
     };
     let urls = &deployment.urls;
-    let vehicles = deployment.inventory.as_ref().map_or(0, |inventory| inventory.status().vehicles);
+    let vehicles = deployment
+        .inventory
+        .as_ref()
+        .map_or(0, |inventory| inventory.status().vehicles);
     let (leads, data) = (folder.leads.display(), folder.root.display());
     let mcp = &urls.mcp;
     let text = format!(

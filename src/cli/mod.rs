@@ -105,8 +105,11 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
 
 /// Runs one command to its end.
 fn wait_for(command: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::new(Exit::Internal, format!("runtime: {error}")))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime =
+        runtime.map_err(|error| Failure::new(Exit::Internal, format!("runtime: {error}")))?;
     let result = runtime.block_on(command);
     // Blocking work that nobody waits for any more must not hold the process up.
     runtime.shutdown_background();

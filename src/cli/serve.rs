@@ -16,7 +16,9 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
     let config = Config::load(sources)?;
     let stop = stop_on_signal()?;
     let listener = bind(config.server.listen).await?;
-    let port = listener.local_addr().map_or(config.server.listen.port(), |address| address.port());
+    let port = listener
+        .local_addr()
+        .map_or(config.server.listen.port(), |address| address.port());
     let app = App::build(&config, port, Clock::system()).await?;
     for file in config.tree.files() {
         tracing::info!(file = %file.display(), "configuration");
@@ -29,11 +31,21 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
 
 fn announce(app: &App, loopback: bool) {
     for deployment in &app.deployments {
-        let vehicles = deployment.inventory.as_ref().map(|inventory| inventory.status().vehicles);
-        tracing::info!(deployment = deployment.id, mcp = deployment.urls.mcp, vehicles, "serving");
+        let vehicles = deployment
+            .inventory
+            .as_ref()
+            .map(|inventory| inventory.status().vehicles);
+        tracing::info!(
+            deployment = deployment.id,
+            mcp = deployment.urls.mcp,
+            vehicles,
+            "serving"
+        );
     }
     if !loopback {
-        tracing::warn!("plain HTTP beyond loopback: let only a TLS-terminating proxy reach this port");
+        tracing::warn!(
+            "plain HTTP beyond loopback: let only a TLS-terminating proxy reach this port"
+        );
     }
 }
 
@@ -71,16 +83,31 @@ pub(super) fn stop_on_signal() -> Result<watch::Receiver<bool>, Failure> {
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
         let (exit, hint) = match &error {
-            AppError::Data { .. } => (Exit::Unavailable, "make the folder writable, or set data.directory"),
+            AppError::Data { .. } => (
+                Exit::Unavailable,
+                "make the folder writable, or set data.directory",
+            ),
             AppError::Keys(_) => (Exit::Config, "see [keys] in docs/configuration.md"),
-            AppError::Store(_) => (Exit::Unavailable, "make the store's file and folder writable"),
-            AppError::Source { .. } | AppError::Inventory { .. } => {
-                (Exit::Unavailable, "see [deployments.ID.inventory]; `forecourt mappings check` shows what was read")
-            }
-            AppError::Leads { .. } => (Exit::Config, "see [deployments.ID.leads] in docs/configuration.md"),
-            AppError::Deployment { .. } | AppError::Site(_) => {
-                (Exit::Config, "see [deployments.ID] in docs/configuration.md")
-            }
+            AppError::Store(_) => (
+                Exit::Unavailable,
+                "make the store's file and folder writable",
+            ),
+            AppError::Source { .. } | AppError::Inventory { .. } => (
+                Exit::Unavailable,
+                "see [deployments.ID.inventory]; `forecourt mappings check` shows what was read",
+            ),
+            AppError::Leads { .. } => (
+                Exit::Config,
+                "see [deployments.ID.leads] in docs/configuration.md",
+            ),
+            AppError::Deployment { .. } | AppError::Site(_) => (
+                Exit::Config,
+                "see [deployments.ID] in docs/configuration.md",
+            ),
+            AppError::Contract(_) => (
+                Exit::Internal,
+                "this is a fault of this program; please report it",
+            ),
         };
         Self::new(exit, error.to_string()).hint(hint)
     }

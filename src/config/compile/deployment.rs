@@ -20,7 +20,11 @@ pub(super) fn compile(
     let domain = domain(scope, raw);
     let skills = skills(scope, raw.skills.as_deref());
     if raw.scope == Some(raw::Scope::Aggregate) {
-        scope.fault("scope", "asks for an aggregate, which this release does not serve", "use \"dealer\"");
+        scope.fault(
+            "scope",
+            "asks for an aggregate, which this release does not serve",
+            "use \"dealer\"",
+        );
     }
     let public_url = urls::compile(scope, raw, domain.as_deref().unwrap_or_default());
     let remedy = "describe the dealer under [deployments.ID.profile]";
@@ -56,10 +60,15 @@ fn inventory(
     skills: &[Skill],
     data_directory: &Path,
 ) -> Option<super::Inventory> {
-    let shows = [Skill::InventoryFacets, Skill::InventorySearch, Skill::InventoryVehicle];
+    let shows = [
+        Skill::InventoryFacets,
+        Skill::InventorySearch,
+        Skill::InventoryVehicle,
+    ];
     let needed = shows.iter().any(|skill| skills.contains(skill));
     if needed && raw.inventory.is_none() {
-        let remedy = "name mapping and source under [deployments.ID.inventory], or leave the skills out";
+        let remedy =
+            "name mapping and source under [deployments.ID.inventory], or leave the skills out";
         scope.fault("inventory", "is missing", remedy);
     }
     let raw_inventory = raw.inventory.as_ref()?;
@@ -83,26 +92,43 @@ fn leads(
         let remedy = "name a delivery under [deployments.ID.leads.deliveries.NAME], or leave lead.submit out";
         scope.fault("leads", "is missing", remedy);
     }
-    leads::compile(&mut scope.below("leads"), id, raw.leads.as_ref()?, profile.map(Arc::as_ref))
+    leads::compile(
+        &mut scope.below("leads"),
+        id,
+        raw.leads.as_ref()?,
+        profile.map(Arc::as_ref),
+    )
 }
 
 /// An id is part of cursors, keys and log lines, and of names of environment variables.
 fn check_id(scope: &mut Scope<'_>, id: &str) {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     if id.is_empty() || id.len() > 64 || !id.bytes().all(plain) || id.contains("__") {
-        scope.fault("", "is no usable id", "use up to 64 of a-z, 0-9 and single _");
+        scope.fault(
+            "",
+            "is no usable id",
+            "use up to 64 of a-z, 0-9 and single _",
+        );
     }
 }
 
 fn domain(scope: &mut Scope<'_>, raw: &raw::Deployment) -> Option<String> {
-    let domain = scope.need("domain", raw.domain.as_deref(), "give the dealer's host name, e.g. dealer.example")?;
+    let domain = scope.need(
+        "domain",
+        raw.domain.as_deref(),
+        "give the dealer's host name, e.g. dealer.example",
+    )?;
     let domain = domain.trim_end_matches('.').to_ascii_lowercase();
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     let name = !domain.is_empty() && domain.len() <= 253 && domain.chars().all(plain);
     if name || urls::is_loopback(&domain) {
         return Some(domain);
     }
-    scope.fault("domain", "is not a host name", "write only the host, e.g. dealer.example");
+    scope.fault(
+        "domain",
+        "is not a host name",
+        "write only the host, e.g. dealer.example",
+    );
     None
 }
 
@@ -132,7 +158,12 @@ fn skills(scope: &mut Scope<'_>, named: Option<&[String]>) -> Vec<Skill> {
 
 fn mcp(scope: &mut Scope<'_>, raw: &raw::Mcp) -> McpSettings {
     let default = McpSettings::default();
-    let cache_ttl_s = scope.bounded("mcp.cache_ttl_s", raw.cache_ttl_s, default.cache_ttl_ms / 1000, (0, 86_400));
+    let cache_ttl_s = scope.bounded(
+        "mcp.cache_ttl_s",
+        raw.cache_ttl_s,
+        default.cache_ttl_ms / 1000,
+        (0, 86_400),
+    );
     McpSettings {
         allowed_origins: raw.allowed_origins.clone().unwrap_or_default(),
         strict_headers: raw.strict_headers.unwrap_or(false),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use figment::value::Value;
 
@@ -41,7 +42,13 @@ pub(super) fn compile(
     let placed = subject
         .profile
         .is_some_and(|profile| profile.rooftops.iter().any(|rooftop| rooftop.geo.is_some()));
-    let capabilities = capabilities(&mut scope.below("search"), search, supplied, placed, subject.facets);
+    let capabilities = capabilities(
+        &mut scope.below("search"),
+        search,
+        supplied,
+        placed,
+        subject.facets,
+    );
     let mut settings = Settings::new(subject.id, capabilities?);
     settings.facets_in_search = search.facets_in_search.unwrap_or(settings.facets_in_search);
     settings.directory = Some(subject.data_directory.join("inventory"));
@@ -54,33 +61,70 @@ pub(super) fn compile(
     })
 }
 
-fn timing(scope: &mut Scope<'_>, raw: &raw::Inventory, search: &raw::Search, settings: &mut Settings) {
+fn timing(
+    scope: &mut Scope<'_>,
+    raw: &raw::Inventory,
+    search: &raw::Search,
+    settings: &mut Settings,
+) {
     let ttl = u64::try_from(settings.cursor_ttl_s).unwrap_or(900);
-    let ttl = scope.bounded("search.cursor_ttl_s", search.cursor_ttl_s, ttl, (60, 86_400));
+    let ttl = scope.bounded(
+        "search.cursor_ttl_s",
+        search.cursor_ttl_s,
+        ttl,
+        (60, 86_400),
+    );
     settings.cursor_ttl_s = i64::try_from(ttl).unwrap_or(settings.cursor_ttl_s);
     let mut scope = scope.below("inventory");
-    settings.refresh_interval_s =
-        scope.bounded("refresh_interval_s", raw.refresh_interval_s, settings.refresh_interval_s, (1, 604_800));
+    let interval_s = settings.refresh_interval.as_secs();
+    let interval_s = scope.bounded(
+        "refresh_interval_s",
+        raw.refresh_interval_s,
+        interval_s,
+        (1, 604_800),
+    );
+    settings.refresh_interval = Duration::from_secs(interval_s);
     if let Some(seconds) = raw.max_age_s {
         let seconds = scope.bounded("max_age_s", Some(seconds), seconds, (0, 31_536_000));
         settings.max_age_s = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0);
     }
-    settings.shrink_guard = scope.bounded("shrink_guard", raw.shrink_guard, settings.shrink_guard, (0.0, 1.0));
-    settings.look_up_timeout_ms =
-        scope.bounded("look_up_timeout_ms", raw.look_up_timeout_ms, settings.look_up_timeout_ms, (10, 60_000));
-    settings.look_up_cache_ms =
-        scope.bounded("look_up_cache_ms", raw.look_up_cache_ms, settings.look_up_cache_ms, (0, 600_000));
+    settings.shrink_guard = scope.bounded(
+        "shrink_guard",
+        raw.shrink_guard,
+        settings.shrink_guard,
+        (0.0, 1.0),
+    );
+    settings.look_up_timeout_ms = scope.bounded(
+        "look_up_timeout_ms",
+        raw.look_up_timeout_ms,
+        settings.look_up_timeout_ms,
+        (10, 60_000),
+    );
+    settings.look_up_cache_ms = scope.bounded(
+        "look_up_cache_ms",
+        raw.look_up_cache_ms,
+        settings.look_up_cache_ms,
+        (0, 600_000),
+    );
 }
 
 /// The compiled mapping and its file; the mapping's own findings keep their keys.
 fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, PathBuf)> {
-    let file = scope.need("mapping", raw.mapping.as_ref(), "name the mapping file (docs/mapping.md)")?;
+    let file = scope.need(
+        "mapping",
+        raw.mapping.as_ref(),
+        "name the mapping file (docs/mapping.md)",
+    )?;
     let file = scope.path("mapping", file);
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) => {
             let reason = format!("{}: {error}", file.display());
-            scope.fault("mapping", reason, "name a readable mapping file (docs/mapping.md)");
+            scope.fault(
+                "mapping",
+                reason,
+                "name a readable mapping file (docs/mapping.md)",
+            );
             return None;
         }
     };
@@ -97,8 +141,12 @@ fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, Path
 }
 
 fn source(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settings> {
-    const KINDS: [&str; 2] = ["sql", "feed"];
-    let table = scope.need("source", raw.source.as_ref(), "describe it, e.g. { kind = \"sql\", url = \"…\" }")?;
+    const KINDS: [&str; 1] = ["sql"];
+    let table = scope.need(
+        "source",
+        raw.source.as_ref(),
+        "describe it, e.g. { kind = \"sql\", url = \"…\" }",
+    )?;
     let kind = kind(scope, "source", table, &KINDS)?;
     let mut scope = scope.below("source");
     match kind {
@@ -106,24 +154,28 @@ fn source(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settin
             let raw: raw::Sql = scope.read_without(&["kind"]);
             sql(&mut scope, &raw).map(sources::Settings::Sql)
         }
-        _ => {
-            let raw: raw::Feed = scope.read_without(&["kind"]);
-            let path = scope.need("path", raw.path.as_ref(), "name the file")?;
-            let settings = sources::feed::Settings::new(scope.path("path", path));
-            Some(sources::Settings::Feed(settings))
-        }
+        _ => None,
     }
 }
 
 /// The kind that `table` says it is of, when it is a known one.
-pub(super) fn kind(scope: &mut Scope<'_>, key: &str, table: &Value, kinds: &[&'static str]) -> Option<&'static str> {
+pub(super) fn kind(
+    scope: &mut Scope<'_>,
+    key: &str,
+    table: &Value,
+    kinds: &[&'static str],
+) -> Option<&'static str> {
     let key = format!("{key}.kind");
     let remedy = format!("use one of: {}", kinds.join(", "));
-    let said = table.find_ref("kind").and_then(Value::as_str).map(str::to_owned);
+    let said = table
+        .find_ref("kind")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
     let said = scope.need(&key, said, &remedy)?;
     let known = kinds.iter().find(|kind| **kind == said).copied();
     if known.is_none() {
-        let remedy = nearest(&said, kinds.iter().copied()).map_or(remedy, |near| format!("did you mean \"{near}\"?"));
+        let remedy = nearest(&said, kinds.iter().copied())
+            .map_or(remedy, |near| format!("did you mean \"{near}\"?"));
         scope.fault(&key, "is not a known kind", remedy);
     }
     known
@@ -132,7 +184,11 @@ pub(super) fn kind(scope: &mut Scope<'_>, key: &str, table: &Value, kinds: &[&'s
 fn sql(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sources::sql::Settings> {
     let url = scope.secret("url", raw.url.as_ref(), raw.url_file.as_deref());
     if raw.url.is_none() && raw.url_file.is_none() {
-        scope.fault("url", "is missing", "write sqlite://PATH, postgres://… or mysql://…, or use url_file");
+        scope.fault(
+            "url",
+            "is missing",
+            "write sqlite://PATH, postgres://… or mysql://…, or use url_file",
+        );
     }
     let url = url?;
     let mut settings = sources::sql::Settings::new(sqlite_path(scope, url.expose()));
@@ -150,7 +206,10 @@ fn sql(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sources::sql::Settings> 
 
 /// A relative SQLite path is meant from the configuration file's folder, like every other path.
 fn sqlite_path(scope: &Scope<'_>, url: &str) -> String {
-    match url.strip_prefix("sqlite://").or_else(|| url.strip_prefix("sqlite:")) {
+    match url
+        .strip_prefix("sqlite://")
+        .or_else(|| url.strip_prefix("sqlite:"))
+    {
         Some(path) if !path.starts_with('/') && !path.starts_with(':') => {
             format!("sqlite://{}", scope.path("url", Path::new(path)).display())
         }
@@ -169,7 +228,12 @@ fn capabilities(
     // Every listing has these: a status and a time must be mapped, and what has no type is a car.
     supplied.extend(["status", "updated_at", "vehicle_type"].map(str::to_owned));
     let max_limit = scope.bounded("max_limit", raw.max_limit, 100, (1, 100));
-    let default_limit = scope.bounded("default_limit", raw.default_limit, max_limit.min(20), (1, max_limit));
+    let default_limit = scope.bounded(
+        "default_limit",
+        raw.default_limit,
+        max_limit.min(20),
+        (1, max_limit),
+    );
     let mut options = SearchOptions {
         scope: SearchScope::Dealer,
         default_sort: Sort {
@@ -184,7 +248,11 @@ fn capabilities(
     if let Some(text) = &raw.default_sort {
         match sort(text) {
             Some(sort) => options.default_sort = sort,
-            None => scope.fault("default_sort", "is not an order", "write FIELD asc or FIELD desc, e.g. price asc"),
+            None => scope.fault(
+                "default_sort",
+                "is not an order",
+                "write FIELD asc or FIELD desc, e.g. price asc",
+            ),
         }
     }
     match Capabilities::compile(&supplied, has_geo, &options) {

@@ -10,7 +10,9 @@ use super::super::raw;
 use super::Scope;
 use super::inventory::kind;
 use crate::delivery::{self, SmtpSettings, SmtpTls};
-use crate::leads::{AdfProfile, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor};
+use crate::leads::{
+    AdfProfile, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,
+};
 use crate::profile::Profile;
 
 const DAY_S: u64 = 24 * 60 * 60;
@@ -23,7 +25,11 @@ pub(super) fn compile(
     profile: Option<&Profile>,
 ) -> Option<Settings> {
     if raw.deliveries.is_empty() {
-        scope.fault("deliveries", "is missing", "name a way out under [deployments.ID.leads.deliveries.NAME]");
+        scope.fault(
+            "deliveries",
+            "is missing",
+            "name a way out under [deployments.ID.leads.deliveries.NAME]",
+        );
     }
     let mut targets = Vec::new();
     for (name, table) in &raw.deliveries {
@@ -33,10 +39,18 @@ pub(super) fn compile(
         return None;
     }
     let default = Settings::new(deployment, targets);
-    let days = scope.bounded("retention_days", raw.retention_days.map(u64::from), 7, (1, 3_650));
+    let days = scope.bounded(
+        "retention_days",
+        raw.retention_days.map(u64::from),
+        7,
+        (1, 3_650),
+    );
     let settings = Settings {
         retention: Duration::from_secs(days * DAY_S),
-        honoured_channels: raw.honoured_channels.clone().unwrap_or(default.honoured_channels),
+        honoured_channels: raw
+            .honoured_channels
+            .clone()
+            .unwrap_or(default.honoured_channels),
         seal_ledger: raw.seal_ledger.unwrap_or(default.seal_ledger),
         answer_message: raw.answer_message.clone(),
         vendor: Vendor {
@@ -46,7 +60,10 @@ pub(super) fn compile(
             email: raw.vendor.email.clone(),
         },
         id_source: raw.id_source.clone().unwrap_or(default.id_source),
-        network: raw.network.as_ref().and_then(|network| self::network(scope, network)),
+        network: raw
+            .network
+            .as_ref()
+            .and_then(|network| self::network(scope, network)),
         ..default
     };
     let mut findings = crate::leads::check(&settings);
@@ -93,7 +110,11 @@ fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option<TargetSett
     let retry = Retry {
         first: seconds("retry_first_s", raw.retry_first_s, default.first),
         longest: seconds("retry_longest_s", raw.retry_longest_s, default.longest),
-        give_up_after: seconds("give_up_after_s", raw.give_up_after_s, default.give_up_after),
+        give_up_after: seconds(
+            "give_up_after_s",
+            raw.give_up_after_s,
+            default.give_up_after,
+        ),
     };
     Some(TargetSettings {
         route: Route {
@@ -101,7 +122,9 @@ fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option<TargetSett
             rooftops: raw.rooftops,
             copy: raw.copy,
         },
-        vehicleless: raw.vehicleless.map_or(Vehicleless::PlainText, Vehicleless::Target),
+        vehicleless: raw
+            .vehicleless
+            .map_or(Vehicleless::PlainText, Vehicleless::Target),
         retry,
         concurrency: scope.bounded("concurrency", raw.concurrency, 2, (1, 64)),
         ..TargetSettings::new(name, delivery, profile?)
@@ -123,7 +146,10 @@ fn adf_profile(scope: &mut Scope<'_>, name: Option<&str>) -> Option<AdfProfile> 
         Ok(profile) => Some(profile),
         Err(reason) => {
             let names: Vec<_> = AdfProfile::names().into_iter().collect();
-            let remedy = format!("use one of {}, or the path of a .toml file", names.join(", "));
+            let remedy = format!(
+                "use one of {}, or the path of a .toml file",
+                names.join(", ")
+            );
             scope.fault("adf_profile", reason, remedy);
             None
         }
@@ -132,7 +158,11 @@ fn adf_profile(scope: &mut Scope<'_>, name: Option<&str>) -> Option<AdfProfile> 
 
 fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
     let host = scope.need("host", raw.host.clone(), "name the mail relay");
-    let from = scope.need("from", raw.from.clone(), "give an address of your own domain");
+    let from = scope.need(
+        "from",
+        raw.from.clone(),
+        "give an address of your own domain",
+    );
     if raw.to.is_empty() {
         scope.fault("to", "is missing", "give the CRM's lead address");
     }
@@ -142,22 +172,37 @@ fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
         raw::SmtpTls::DangerPlaintext => SmtpTls::DangerPlaintext,
     };
     let default_port = if tls == SmtpTls::Implicit { 465 } else { 587 };
-    let password = scope.secret("password", raw.password.as_ref(), raw.password_file.as_deref());
+    let password = scope.secret(
+        "password",
+        raw.password.as_ref(),
+        raw.password_file.as_deref(),
+    );
     let login = match (&raw.username, password) {
         (Some(user), Some(password)) => Some((user.clone(), password.expose().to_owned())),
         (None, None) => None,
         (Some(_), None) => {
-            scope.fault("password", "is missing beside `username`", "give password or password_file");
+            scope.fault(
+                "password",
+                "is missing beside `username`",
+                "give password or password_file",
+            );
             None
         }
         (None, Some(_)) => {
-            scope.fault("username", "is missing beside the password", "give the user name");
+            scope.fault(
+                "username",
+                "is missing beside the password",
+                "give the user name",
+            );
             None
         }
     };
     let step_timeout = scope.bounded("step_timeout_s", raw.step_timeout_s, 30, (1, 600));
     Some(SmtpSettings {
-        roots_pem: raw.extra_ca_file.as_deref().and_then(|file| roots(scope, file)),
+        roots_pem: raw
+            .extra_ca_file
+            .as_deref()
+            .and_then(|file| roots(scope, file)),
         host: host?,
         port: raw.port.unwrap_or(default_port),
         tls,

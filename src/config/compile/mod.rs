@@ -21,8 +21,8 @@ use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
 use crate::mapping::Mapping;
 use crate::profile::Profile;
-pub use urls::PublicUrl;
 use scope::Scope;
+pub use urls::PublicUrl;
 
 /// A configuration without findings.
 #[derive(Debug)]
@@ -96,7 +96,10 @@ impl Config {
         };
         if raw.deployments.is_empty() {
             let places = sources.usual_places();
-            let places: Vec<_> = places.iter().map(|path| path.display().to_string()).collect();
+            let places: Vec<_> = places
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
             let remedy = format!(
                 "describe one under [deployments.ID]; without --config, files are looked for at {}",
                 places.join(", ")
@@ -107,7 +110,12 @@ impl Config {
             .deployments
             .iter()
             .filter_map(|(id, raw)| {
-                deployment::compile(&mut scope.below(&format!("deployments.{id}")), id, raw, &data_directory)
+                deployment::compile(
+                    &mut scope.below(&format!("deployments.{id}")),
+                    id,
+                    raw,
+                    &data_directory,
+                )
             })
             .collect();
         match (server, findings.is_empty()) {
@@ -142,7 +150,14 @@ fn keys(scope: &mut Scope<'_>, raw: &Raw, data_directory: &Path) -> Keys {
     let file = scope.path("keys.file", file);
     if !file.is_file() {
         let reason = format!("{} is not there", file.display());
-        scope.fault("keys.file", reason, "make it with `forecourt keys generate FILE`");
+        scope.fault(
+            "keys.file",
+            reason,
+            "make it with `forecourt keys generate FILE`",
+        );
     }
-    Keys { file, create: false }
+    Keys {
+        file,
+        create: false,
+    }
 }

@@ -8,13 +8,25 @@ use super::super::raw;
 use super::scope::Scope;
 use crate::profile::{Profile, Rooftop};
 
-const DAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+const DAYS: [&str; 7] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 
 /// The profile, as far as it is right.
 pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Profile) -> Option<Profile> {
     let name = filled(scope, "name", raw.name.as_deref(), "give the dealer's name");
     if raw.rooftops.is_empty() {
-        scope.fault("rooftops", "is missing", "describe each place of the dealer under [[…profile.rooftops]]");
+        scope.fault(
+            "rooftops",
+            "is missing",
+            "describe each place of the dealer under [[…profile.rooftops]]",
+        );
     }
     let mut names = BTreeSet::new();
     let mut rooftops = Vec::new();
@@ -24,7 +36,11 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Profile) -> Option<Profi
             continue;
         };
         if !names.insert(rooftop.name.clone()) {
-            scope.fault("name", "names a second rooftop the same", "give each rooftop its own name");
+            scope.fault(
+                "name",
+                "names a second rooftop the same",
+                "give each rooftop its own name",
+            );
         }
         rooftops.push(rooftop);
     }
@@ -37,12 +53,24 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Profile) -> Option<Profi
 }
 
 fn rooftop(scope: &mut Scope<'_>, raw: &raw::Rooftop) -> Option<Rooftop> {
-    let name = filled(scope, "name", raw.name.as_deref(), "give the place's name, as vehicles name it");
-    let geo = raw.geo.as_ref().and_then(|geo| place(&mut scope.below("geo"), *geo));
+    let name = filled(
+        scope,
+        "name",
+        raw.name.as_deref(),
+        "give the place's name, as vehicles name it",
+    );
+    let geo = raw
+        .geo
+        .as_ref()
+        .and_then(|geo| place(&mut scope.below("geo"), *geo));
     if let Some(zone) = &raw.timezone
         && jiff::tz::TimeZone::get(zone).is_err()
     {
-        scope.fault("timezone", "is not an IANA time zone", "use a name such as America/Los_Angeles");
+        scope.fault(
+            "timezone",
+            "is not an IANA time zone",
+            "use a name such as America/Los_Angeles",
+        );
     }
     contacts(scope, "emails", &raw.emails);
     contacts(scope, "phones", &raw.phones);
@@ -73,7 +101,11 @@ fn place(scope: &mut Scope<'_>, raw: raw::Geo) -> Option<(f64, f64)> {
         if value.abs() <= bound {
             return Some(value);
         }
-        scope.fault(key, format!("lies outside -{bound} to {bound}"), "give WGS84 degrees");
+        scope.fault(
+            key,
+            format!("lies outside -{bound} to {bound}"),
+            "give WGS84 degrees",
+        );
         None
     };
     let latitude = degrees("latitude", raw.latitude, 90.0);
@@ -84,7 +116,12 @@ fn place(scope: &mut Scope<'_>, raw: raw::Geo) -> Option<(f64, f64)> {
 fn contacts(scope: &mut Scope<'_>, key: &str, contacts: &[raw::ContactPoint]) {
     for (index, contact) in contacts.iter().enumerate() {
         let key = format!("{key}.{index}.value");
-        filled(scope, &key, contact.value.as_deref(), "give the address or number");
+        filled(
+            scope,
+            &key,
+            contact.value.as_deref(),
+            "give the address or number",
+        );
     }
 }
 
@@ -95,9 +132,17 @@ fn fees(scope: &mut Scope<'_>, fees: &[raw::Fee]) {
         if let Some(name) = filled(scope, &key, fee.name.as_deref(), "give the fee's name")
             && !names.insert(name)
         {
-            scope.fault(&key, "names a second fee the same", "give each fee its own name");
+            scope.fault(
+                &key,
+                "names a second fee the same",
+                "give each fee its own name",
+            );
         }
-        scope.need(&format!("fees.{index}.amount"), fee.amount, "give whole dollars");
+        scope.need(
+            &format!("fees.{index}.amount"),
+            fee.amount,
+            "give whole dollars",
+        );
     }
 }
 
@@ -110,7 +155,10 @@ fn schedules(scope: &mut Scope<'_>, schedules: &[raw::Schedule]) -> Value {
         if let Some(name) = &schedule.name {
             entry.insert("name".to_owned(), name.as_str().into());
         }
-        entry.insert("value".to_owned(), week(&mut scope.below("value"), &schedule.value));
+        entry.insert(
+            "value".to_owned(),
+            week(&mut scope.below("value"), &schedule.value),
+        );
         list.push(Value::Object(entry));
     }
     Value::Array(list)
@@ -129,7 +177,11 @@ fn week(scope: &mut Scope<'_>, days: &BTreeMap<String, String>) -> Value {
             (_, Some((open, close))) if is_time(open) && is_time(close) => {
                 week.insert(day.clone(), json!({ "open": open, "close": close }));
             }
-            _ => scope.fault(day, "is neither hours nor \"closed\"", "write \"09:00-18:00\" or \"closed\""),
+            _ => scope.fault(
+                day,
+                "is neither hours nor \"closed\"",
+                "write \"09:00-18:00\" or \"closed\"",
+            ),
         }
     }
     Value::Object(week)
@@ -141,7 +193,9 @@ fn is_time(text: &str) -> bool {
         return false;
     };
     let number = |part: &str, below: u8| {
-        part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit()) && part.parse::<u8>().is_ok_and(|n| n < below)
+        part.len() == 2
+            && part.bytes().all(|b| b.is_ascii_digit())
+            && part.parse::<u8>().is_ok_and(|n| n < below)
     };
     number(hour, 24) && number(minute, 60)
 }

@@ -35,12 +35,20 @@ impl<'a> Scope<'a> {
     }
 
     fn key(&self, key: &str) -> Vec<String> {
-        let parts = key.split('.').filter(|part| !part.is_empty()).map(str::to_owned);
+        let parts = key
+            .split('.')
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned);
         self.at.iter().cloned().chain(parts).collect()
     }
 
     /// Says that something is wrong with `key`.
-    pub(super) fn fault(&mut self, key: &str, reason: impl Into<String>, remedy: impl Into<String>) {
+    pub(super) fn fault(
+        &mut self,
+        key: &str,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
         let finding = self.tree.finding(&self.key(key), reason, remedy);
         self.findings.push(finding);
     }
@@ -54,7 +62,13 @@ impl<'a> Scope<'a> {
     }
 
     /// The value when it lies within the bounds; the default when it is absent.
-    pub(super) fn bounded<T>(&mut self, key: &str, value: Option<T>, default: T, bounds: (T, T)) -> T
+    pub(super) fn bounded<T>(
+        &mut self,
+        key: &str,
+        value: Option<T>,
+        default: T,
+        bounds: (T, T),
+    ) -> T
     where
         T: PartialOrd + std::fmt::Display + Copy,
     {
@@ -63,7 +77,11 @@ impl<'a> Scope<'a> {
             None => default,
             Some(value) if value >= low && value <= high => value,
             Some(_) => {
-                self.fault(key, format!("lies outside {low} to {high}"), format!("set it to {low} to {high}"));
+                self.fault(
+                    key,
+                    format!("lies outside {low} to {high}"),
+                    format!("set it to {low} to {high}"),
+                );
                 default
             }
         }
@@ -87,7 +105,12 @@ impl<'a> Scope<'a> {
     }
 
     /// The secret given as `key` or as `{key}_file`.
-    pub(super) fn secret(&mut self, key: &str, value: Option<&Secret>, file: Option<&Path>) -> Option<Secret> {
+    pub(super) fn secret(
+        &mut self,
+        key: &str,
+        value: Option<&Secret>,
+        file: Option<&Path>,
+    ) -> Option<Secret> {
         let at = self.key(key);
         secret::choose(self.tree, &at, value, file, self.findings)
     }

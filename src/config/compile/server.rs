@@ -30,9 +30,24 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server
             default.max_body_bytes,
             (16_384, 16 << 20),
         ),
-        header_timeout: seconds(scope, "header_timeout_s", raw.header_timeout_s, default.header_timeout),
-        body_timeout: seconds(scope, "body_timeout_s", raw.body_timeout_s, default.body_timeout),
-        shutdown_grace: seconds(scope, "shutdown_grace_s", raw.shutdown_grace_s, default.shutdown_grace),
+        header_timeout: seconds(
+            scope,
+            "header_timeout_s",
+            raw.header_timeout_s,
+            default.header_timeout,
+        ),
+        body_timeout: seconds(
+            scope,
+            "body_timeout_s",
+            raw.body_timeout_s,
+            default.body_timeout,
+        ),
+        shutdown_grace: seconds(
+            scope,
+            "shutdown_grace_s",
+            raw.shutdown_grace_s,
+            default.shutdown_grace,
+        ),
         requests_per_minute_per_address: raw.requests_per_minute_per_address,
         ..default
     };
@@ -42,7 +57,11 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server
             if let Ok(address) = text.parse() {
                 address
             } else {
-                scope.fault("listen", "is not an address and port", "write e.g. 127.0.0.1:8080 or [::]:8080");
+                scope.fault(
+                    "listen",
+                    "is not an address and port",
+                    "write e.g. 127.0.0.1:8080 or [::]:8080",
+                );
                 return None;
             }
         }

@@ -37,7 +37,10 @@ impl PublicUrl {
         Urls {
             mcp: format!("{base}{}", self.mcp_path),
             llms_txt: format!("{base}/llms.txt"),
-            inventory_page: self.inventory_page.clone().unwrap_or_else(|| format!("{base}/inventory")),
+            inventory_page: self
+                .inventory_page
+                .clone()
+                .unwrap_or_else(|| format!("{base}/inventory")),
             serve_inventory_page: self.inventory_page.is_none(),
             hosts: self.extra_hosts.clone(),
             ..Urls::default()
@@ -50,7 +53,8 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         Some(url) => match base(url) {
             Ok(base) => Some(base),
             Err(reason) => {
-                let remedy = "write https://HOST without a path, or http:// with a loopback address";
+                let remedy =
+                    "write https://HOST without a path, or http:// with a loopback address";
                 scope.fault("public_url", reason, remedy);
                 None
             }
@@ -60,19 +64,35 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
     };
     let mcp_path = raw.mcp.path.clone().unwrap_or_else(|| "/mcp".to_owned());
     if !is_path(&mcp_path) {
-        scope.fault("mcp.path", "is not a path", "write e.g. /mcp, without a trailing slash");
+        scope.fault(
+            "mcp.path",
+            "is not a path",
+            "write e.g. /mcp, without a trailing slash",
+        );
     }
     if let Some(page) = &raw.inventory_page_url
-        && page.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::len)).is_none()
+        && page
+            .parse::<Uri>()
+            .ok()
+            .and_then(|uri| uri.host().map(str::len))
+            .is_none()
     {
-        scope.fault("inventory_page_url", "is not a URL", "write e.g. https://dealer.example/inventory");
+        scope.fault(
+            "inventory_page_url",
+            "is not a URL",
+            "write e.g. https://dealer.example/inventory",
+        );
     }
     PublicUrl {
         base,
         domain: domain.to_owned(),
         mcp_path,
         inventory_page: raw.inventory_page_url.clone(),
-        extra_hosts: raw.extra_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
+        extra_hosts: raw
+            .extra_hosts
+            .iter()
+            .map(|host| host.to_ascii_lowercase())
+            .collect(),
     }
 }
 
@@ -90,16 +110,24 @@ fn base(text: &str) -> Result<String, &'static str> {
     if *scheme == Scheme::HTTP && !is_loopback(host.trim_matches(['[', ']'])) {
         return Err("is plain HTTP outside loopback");
     }
-    Ok(format!("{scheme}://{}", authority.as_str().to_ascii_lowercase()))
+    Ok(format!(
+        "{scheme}://{}",
+        authority.as_str().to_ascii_lowercase()
+    ))
 }
 
 pub(super) fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
 }
 
 /// An absolute path of plain segments.
 fn is_path(path: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
-    path.strip_prefix('/')
-        .is_some_and(|rest| rest.split('/').all(|part| !part.is_empty() && part.chars().all(plain)))
+    path.strip_prefix('/').is_some_and(|rest| {
+        rest.split('/')
+            .all(|part| !part.is_empty() && part.chars().all(plain))
+    })
 }

@@ -21,15 +21,3 @@ pub struct Sql {
     /// More rows than this are an error.
     pub max_rows: Option<u64>,
 }
-
-/// `kind = "feed"`: a file of rows.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Feed {
-    /// The file. Required.
-    pub path: Option<PathBuf>,
-    /// More rows than this are an error.
-    pub max_rows: Option<u64>,
-    /// A larger file is an error.
-    pub max_bytes: Option<u64>,
-}
