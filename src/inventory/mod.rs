@@ -171,7 +171,7 @@ pub struct Found {
 /// One published vehicle with its finished JSON.
 #[derive(Debug)]
 pub struct Listing {
-    /// The InventoryListing object's text **without its closing brace**, so that `distance_mi` can follow.
+    /// The `InventoryListing` object's text **without its closing brace**, so that `distance_mi` can follow.
     pub open_json: Arc<Fragment>,
     /// The owning dealer, in aggregate scope.
     pub dealer_id: Option<String>,
@@ -182,7 +182,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// The InventoryListing as a value, for the lead's ADF.
+    /// The `InventoryListing` as a value, for the lead's ADF.
     pub fn to_value(&self) -> Value {
         let text = format!("{}}}", self.open_json.json());
         serde_json::from_str(&text).unwrap_or(Value::Null)
