@@ -78,14 +78,15 @@ fn plain(text: &str) -> SinglePart {
         .body(encode(wrapped))
 }
 
+/// lettre leaves 7bit at the 76th column already; mail allows 998 (RFC 5322 §2.1.1).
 fn encode(text: String) -> Body {
-    let fits = text.is_ascii() && text.lines().all(|line| line.len() <= LINE_OCTETS);
-    if fits
-        && let Ok(body) = Body::new_with_encoding(text.clone(), ContentTransferEncoding::SevenBit)
-    {
-        return body;
+    let plain = text.is_ascii() && !text.contains('\0');
+    if !plain || text.lines().any(|line| line.len() > LINE_OCTETS) {
+        return Body::new(text);
     }
-    Body::new(text)
+    let lines: Vec<&str> = text.lines().collect();
+    let ended = lines.join("\r\n").into_bytes();
+    Body::dangerous_pre_encoded(ended, ContentTransferEncoding::SevenBit)
 }
 
 fn attached(name: &str, document: &str) -> SinglePart {

@@ -167,4 +167,6 @@ impl fmt::Debug for Ready<'_> {
 }
 
 #[cfg(test)]
+pub(crate) mod scripted;
+#[cfg(test)]
 mod tests;

@@ -2,10 +2,19 @@
 
 use serde_json::Value;
 
+use super::country;
 use super::facts::{positive, text, texts};
 use super::model::{Address, NamePart, Reachable};
 use super::profile::{AdfProfile, ContactValues};
 use super::when::appointment_time;
+
+/// The code of an address's country; the United States when none is given (AAP-508).
+fn country(address: Option<&Value>) -> Option<String> {
+    match text(address, "country") {
+        Some(given) => country::code(&given),
+        None => Some("US".to_owned()),
+    }
+}
 
 /// The buyer, as far as this receiver may know.
 pub(super) struct Buyer<'a> {
@@ -104,7 +113,7 @@ impl<'a> Buyer<'a> {
             city: text(address, "city"),
             region: text(address, "state"),
             postal_code: text(address, "zip"),
-            country: text(address, "country").unwrap_or_else(|| "US".to_owned()),
+            country: country(address),
         })
     }
 
@@ -112,7 +121,9 @@ impl<'a> Buyer<'a> {
     fn address_sentence(&self) -> Option<String> {
         let address = self.address_value();
         if text(address, "address_line_1").is_some() {
-            return None;
+            // ADF wants a country's code; a name is for people.
+            let named = text(address, "country").filter(|_| country(address).is_none());
+            return named.map(|named| format!("Country: {named}."));
         }
         let keys = ["address_line_2", "city", "state", "zip", "country"];
         let parts: Vec<String> = keys.iter().filter_map(|key| text(address, key)).collect();

@@ -1,6 +1,7 @@
 //! A lead in the words of its receiver: an ADF document with its mail, or plain words where ADF has no valid
 //! form. The mapping is code, the receiver's habits are a profile. Must not send or store anything.
 
+mod country;
 mod customer;
 mod facts;
 mod model;
@@ -249,7 +250,7 @@ impl Page<'_> {
                 address.city,
                 address.region,
                 address.postal_code,
-                Some(address.country),
+                address.country,
             ];
             address
                 .streets

@@ -99,7 +99,7 @@ pub(super) struct Address {
     pub(super) city: Option<String>,
     pub(super) region: Option<String>,
     pub(super) postal_code: Option<String>,
-    pub(super) country: String,
+    pub(super) country: Option<String>,
 }
 
 /// The selling dealership.

@@ -128,7 +128,7 @@ impl Page {
         self.maybe("city", address.city.as_deref())?;
         self.maybe("regioncode", address.region.as_deref())?;
         self.maybe("postalcode", address.postal_code.as_deref())?;
-        self.line("country", &[], &address.country)
+        self.maybe("country", address.country.as_deref())
     }
 
     fn vendor(&mut self, vendor: &Vendor) -> io::Result<()> {

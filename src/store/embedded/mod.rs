@@ -81,6 +81,23 @@ impl Embedded {
             .map_err(|error| self.fail(&error))
     }
 
+    /// The journal mode and the synchronous level (2 is FULL) that writes really have.
+    #[cfg(test)]
+    pub(super) async fn durability(&self) -> Result<(String, i64), StoreError> {
+        self.write(|connection| {
+            Box::pin(async move {
+                let mode = sqlx::query("PRAGMA journal_mode")
+                    .fetch_one(&mut *connection)
+                    .await?;
+                let level = sqlx::query("PRAGMA synchronous")
+                    .fetch_one(&mut *connection)
+                    .await?;
+                Ok((mode.try_get(0)?, level.try_get(0)?))
+            })
+        })
+        .await
+    }
+
     pub(super) async fn close(&self) {
         self.writer.close().await;
         self.readers.close().await;
