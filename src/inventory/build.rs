@@ -1,83 +1,31 @@
 //! Builds a snapshot, one listing at a time: each is checked, its JSON text finished, its facts interned,
 //! and its parsed form let go. Must not read a source, nor repair what a listing says.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::Listing;
-use super::columns::{Columns, Group, Keys, Number, SORT_NUMBERS};
-use super::features::{Features, Vocabulary};
+use super::columns::{Columns, Keys, SORT_NUMBERS};
+use super::facts::{id, open_json, present_codes, texts};
+use super::features::Features;
+use super::fields::{Group, Number};
+use super::frame::{Frame, Rejected};
 use super::history::{History, Identity, Past};
 use super::keywords::Keywords;
-use super::places::{Places, PointBits, point_bits};
+use super::places::{Places, PointBits};
 use super::rank::{MISSING, Ranked, narrow};
 use super::snapshot::{Parts, Snapshot};
 use super::terms::{ManyBuilder, TermsBuilder};
 use super::text::fold;
-use crate::contract::{Fragment, Problem, capabilities::Scope};
-use crate::profile::Profile;
+use crate::contract::{Problem, capabilities::Scope};
 
 /// What decides whether a listing may be published: `Contract::check_listing`.
 pub type Check = dyn Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync;
 
 /// Most rows of a snapshot: row numbers and lengths fit `u32`.
 const MOST_ROWS: usize = 16_000_000;
-
-/// What is known before any row: the same for every snapshot of a deployment.
-#[derive(Debug)]
-pub struct Frame {
-    pub scope: Scope,
-    pub vocabulary: Vocabulary,
-    /// Rooftop geography by seller (none in dealer scope) and rooftop name.
-    rooftops: HashMap<(Option<Box<str>>, Box<str>), Option<PointBits>>,
-}
-
-impl Frame {
-    /// The frame of one deployment.
-    pub fn new(scope: Scope, profiles: &[Arc<Profile>], features: Vec<(String, String)>) -> Self {
-        let mut rooftops = HashMap::new();
-        for profile in profiles {
-            let dealer = profile.dealer_id.as_deref().map(Box::from);
-            let dealer = dealer.filter(|_| scope == Scope::Aggregate);
-            for rooftop in &profile.rooftops {
-                let point = rooftop.geo.map(|(lat, lon)| point_bits(lat, lon));
-                rooftops.insert((dealer.clone(), rooftop.name.as_str().into()), point);
-            }
-        }
-        Self {
-            scope,
-            vocabulary: Vocabulary::new(features),
-            rooftops,
-        }
-    }
-}
-
-/// The units that a source offered and that could not be published, by reason; texts hold no value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rejected {
-    pub by_reason: BTreeMap<String, u64>,
-}
-
-impl Rejected {
-    /// Counts one more. Reasons beyond a hundred different ones share a line.
-    pub fn count(&mut self, reason: impl Into<String>) {
-        let reason = reason.into();
-        let known = self.by_reason.len() < 100 || self.by_reason.contains_key(&reason);
-        let reason = if known {
-            reason
-        } else {
-            "other reasons".into()
-        };
-        *self.by_reason.entry(reason).or_default() += 1;
-    }
-
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.by_reason.values().sum()
-    }
-}
 
 /// When a snapshot's data was read and which one it is.
 #[derive(Clone, Copy, Debug)]
@@ -396,35 +344,4 @@ fn columns(
 fn in_rows<T: Copy>(column: &[Option<T>], arrivals: &[u32]) -> Vec<Option<T>> {
     let value = |arrival: &u32| column.get(*arrival as usize).copied().flatten();
     arrivals.iter().map(value).collect()
-}
-
-/// A nonempty identifier.
-fn id<'l>(listing: &'l Map<String, Value>, field: &str) -> Option<&'l str> {
-    let id = listing.get(field)?.as_str()?;
-    (!id.is_empty()).then_some(id)
-}
-
-/// The codes that the listing's own evidence calls present, each once (AAP-372, AAP-396).
-fn present_codes(listing: &Map<String, Value>) -> Vec<&str> {
-    let evidence = listing.get("feature_evidence").and_then(Value::as_array);
-    let mut codes: Vec<&str> = evidence
-        .into_iter()
-        .flatten()
-        .filter(|one| one.get("status").and_then(Value::as_str) == Some("present"))
-        .filter_map(|one| one.get("code")?.as_str())
-        .collect();
-    codes.sort_unstable();
-    codes.dedup();
-    codes
-}
-
-fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
-    let list = list.and_then(Value::as_array);
-    list.into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn open_json(listing: &Map<String, Value>) -> Fragment {
-    let mut text = serde_json::to_string(listing).unwrap_or_else(|_| "{}".to_owned());
-    text.pop();
-    Fragment::new(text)
 }

@@ -1,12 +1,13 @@
 //! The Facets object over a full matching set: exact counts, extremes of known values, and the whole
 //! feature vocabulary (AAP-361 … AAP-375). Must not show a value that no matching unit has.
 
-use std::cmp::Ordering;
+use std::cmp::Reverse;
 
 use roaring::RoaringBitmap;
 use serde_json::Value;
 
-use super::columns::{Columns, Group, Number, miles_of_key};
+use super::columns::Columns;
+use super::fields::{Group, Number, miles_of_key};
 use super::rank::Ranked;
 use super::snapshot::Snapshot;
 use super::terms::Terms;
@@ -110,10 +111,8 @@ fn seen(counts: &[u32]) -> Vec<(usize, u32)> {
         .enumerate()
         .filter(|(_, count)| *count > 0)
         .collect();
-    seen.sort_by(|a, b| match b.1.cmp(&a.1) {
-        Ordering::Equal => a.0.cmp(&b.0),
-        other => other,
-    });
+    // A stable sort: equal counts stay in order of their values.
+    seen.sort_by_key(|(_, count)| Reverse(*count));
     seen
 }
 
@@ -161,7 +160,9 @@ fn write_range(
         }
     };
     let (min, max) = (text(least), text(greatest));
-    out.push_str(&format!("\"{name}\":{{\"min\":{min},\"max\":{max}}},"));
+    for part in ["\"", name, "\":{\"min\":", &min, ",\"max\":", &max, "},"] {
+        out.push_str(part);
+    }
 }
 
 /// `250`, not `250.0`: the shortest form of a whole number.
@@ -178,11 +179,20 @@ fn write_features(out: &mut String, snapshot: &Snapshot, rows: &RoaringBitmap) {
     open_list(out, "features");
     for feature in features {
         let count = feature.rows.intersection_len(rows);
-        let code = Value::from(feature.code.as_str());
-        let label = Value::from(feature.label.as_str());
-        out.push_str(&format!(
-            "{{\"code\":{code},\"label\":{label},\"count\":{count}}},"
-        ));
+        let code = Value::from(feature.code.as_str()).to_string();
+        let label = Value::from(feature.label.as_str()).to_string();
+        let count = count.to_string();
+        for part in [
+            "{\"code\":",
+            &code,
+            ",\"label\":",
+            &label,
+            ",\"count\":",
+            &count,
+            "},",
+        ] {
+            out.push_str(part);
+        }
     }
     close_list(out);
 }

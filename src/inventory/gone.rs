@@ -123,14 +123,14 @@ impl Gone {
         };
         let (mut units, mut live) = (Vec::new(), Vec::new());
         let mut reader = BufReader::new(file);
-        let mut line = String::new();
+        let mut text = String::new();
         loop {
-            line.clear();
+            text.clear();
             let mut limited = io::Read::take(&mut reader, MOST_LINE_BYTES);
-            if limited.read_line(&mut line)? == 0 {
+            if limited.read_line(&mut text)? == 0 {
                 return Ok(Self::new(units, live));
             }
-            let (at, dealer_id, vehicle_id, vin, stock) = serde_json::from_str(&line)?;
+            let (at, dealer_id, vehicle_id, vin, stock) = serde_json::from_str(&text)?;
             let unit = Identifiers {
                 dealer_id,
                 vehicle_id,
@@ -146,6 +146,7 @@ impl Gone {
 
     /// Writes it all, in one piece or not at all.
     pub(super) fn write(&self, directory: &Path) -> io::Result<()> {
+        fs::create_dir_all(directory)?;
         let target = path(directory);
         let fresh = target.with_extension("new");
         let mut file = BufWriter::new(fs::File::create(&fresh)?);

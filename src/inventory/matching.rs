@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use roaring::{MultiOps as _, RoaringBitmap};
 
 use super::InventoryError;
-use super::columns::{Group, Number, bool_term, miles_key};
+use super::fields::{Group, Number, bool_term, miles_key};
 use super::keywords::Token;
 use super::places::Distances;
 use super::rank::Ranked;
@@ -40,7 +40,7 @@ enum Test<'s> {
         high: u32,
     },
     Near,
-    Keyword(Token<'s>),
+    Keyword(Box<Token<'s>>),
 }
 
 impl<'s> Matching<'s> {
@@ -140,7 +140,7 @@ impl<'s> Matching<'s> {
             let token = snapshot.keywords().token(&fold(&token), terms);
             let left = self.rows.as_ref().map(|rows| rows.len());
             if left.is_some_and(|left| left * SPARSE < snapshot.everything().len()) {
-                self.tests.push(Test::Keyword(token));
+                self.tests.push(Test::Keyword(Box::new(token)));
             } else {
                 let mut rows = token.into_rows();
                 if let Some(left) = &self.rows {

@@ -9,6 +9,7 @@ mod cursor;
 mod facets;
 mod snapshot;
 mod columns;
+mod fields;
 mod rank;
 mod terms;
 mod features;
@@ -17,6 +18,8 @@ mod places;
 mod text;
 mod history;
 mod build;
+mod facts;
+mod frame;
 mod look_up;
 mod re_read;
 mod gone;
@@ -34,8 +37,9 @@ use crate::contract::request::{Filters, SearchRequest, Sort, VehicleRequest};
 use crate::contract::{Capabilities, Fragment, Problem};
 use crate::seal::KeyRing;
 
-pub use build::{Builder, Check, Frame, Rejected, Stamp};
+pub use build::{Builder, Check, Stamp};
 pub use features::Vocabulary;
+pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
 pub use reader::{Reader, Unit};
 pub use refresh::RefreshError;
@@ -171,7 +175,7 @@ pub struct Found {
 /// One published vehicle with its finished JSON.
 #[derive(Debug)]
 pub struct Listing {
-    /// The `InventoryListing` object's text **without its closing brace**, so that `distance_mi` can follow.
+    /// The `InventoryListing` object's text **without its closing brace**: `distance_mi` can follow.
     pub open_json: Arc<Fragment>,
     /// The owning dealer, in aggregate scope.
     pub dealer_id: Option<String>,
@@ -221,4 +225,10 @@ pub enum InventoryError {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    clippy::needless_pass_by_value,
+    clippy::string_slice,
+    reason = "tests read JSON values and pass literals"
+)]
 mod tests;

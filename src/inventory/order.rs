@@ -213,8 +213,10 @@ impl<'s> QueryOrder<'s> {
                     .value(rank)
                     .copied()
                     .map(Place::Number),
-                Some(Axis::Term(group)) => text(columns.terms(group).column().value(rank)),
-                Some(Axis::Stock) => text(columns.stock.value(rank)),
+                Some(Axis::Term(group)) => {
+                    text(columns.terms(group).column().value(rank).map(AsRef::as_ref))
+                }
+                Some(Axis::Stock) => text(columns.stock.value(rank).map(AsRef::as_ref)),
                 None => None,
             },
             By::Distance { distinct, .. } => {
@@ -236,6 +238,6 @@ impl<'s> QueryOrder<'s> {
     }
 }
 
-fn text(value: Option<&Box<str>>) -> Option<Place> {
-    value.map(|value| Place::Text(value.to_string()))
+fn text(value: Option<&str>) -> Option<Place> {
+    value.map(|value| Place::Text(value.to_owned()))
 }

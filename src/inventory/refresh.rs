@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::{mpsc, watch};
 
-use super::build::{Builder, Check, Frame, Stamp};
+use super::build::{Builder, Check, Stamp};
+use super::frame::Frame;
 use super::gone::{Gone, Identifiers};
 use super::re_read::LookUps;
 use super::reader::{Reader, Unit};
@@ -117,23 +118,27 @@ impl Inventory {
 
     /// Refreshes until `shutdown` says so.
     pub async fn run(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
-        let mut wait = self.settings.refresh_interval;
-        loop {
-            tokio::select! {
-                () = tokio::time::sleep(wait) => {}
-                _ = shutdown.wait_for(|ends| *ends) => return,
+        let refreshing = async {
+            let mut wait = Duration::from_secs(self.settings.refresh_interval_s);
+            loop {
+                tokio::time::sleep(wait).await;
+                wait = self.refresh_and_next_wait().await;
             }
-            let result = tokio::select! {
-                result = self.refresh() => result,
-                _ = shutdown.wait_for(|ends| *ends) => return,
-            };
-            wait = self.settings.refresh_interval;
-            if let Err(error) = result {
-                let deployment = self.settings.deployment.as_str();
-                tracing::warn!(deployment, %error, "inventory reading not published");
-                wait = wait.min(RETRY);
-            }
+        };
+        tokio::select! {
+            () = refreshing => {}
+            _ = shutdown.wait_for(|ends| *ends) => {}
         }
+    }
+
+    async fn refresh_and_next_wait(self: &Arc<Self>) -> Duration {
+        let interval = Duration::from_secs(self.settings.refresh_interval_s);
+        let Err(error) = self.refresh().await else {
+            return interval;
+        };
+        let deployment = self.settings.deployment.as_str();
+        tracing::warn!(deployment, %error, "inventory reading not published");
+        interval.min(RETRY)
     }
 
     async fn read_and_publish(

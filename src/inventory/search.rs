@@ -134,7 +134,7 @@ pub(super) struct Unsure<'s> {
 
 impl Unsure<'_> {
     fn holds(&self, row: u32) -> bool {
-        let updated = super::columns::Number::UpdatedAt;
+        let updated = super::fields::Number::UpdatedAt;
         let updated = self.snapshot.columns().number(updated).at(row);
         updated.is_some_and(|at| *at > self.read_at)
     }

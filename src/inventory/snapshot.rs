@@ -6,9 +6,10 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::Listing;
-use super::build::{Rejected, Stamp};
+use super::build::Stamp;
 use super::columns::{Columns, SORT_FIELDS};
 use super::features::Features;
+use super::frame::Rejected;
 use super::gone::Identifiers;
 use super::history::History;
 use super::keywords::Keywords;

@@ -1,6 +1,6 @@
 //! What an operator can see of an inventory. Must not hold what a listing says.
 
-use super::build::Rejected;
+use super::frame::Rejected;
 use super::snapshot::IndexBytes;
 
 /// The state of one deployment's inventory.

@@ -34,7 +34,7 @@ impl Oracle {
                 doubtful |= (miles - radius).abs() < 0.01;
                 Some(miles)
             });
-            if self.matches(listing, filters, distance) {
+            if Self::matches(listing, filters, distance) {
                 matches.push((listing, distance));
             }
         }
@@ -60,7 +60,7 @@ impl Oracle {
         (dealer, text(listing, "vehicle_id"))
     }
 
-    fn matches(&self, listing: &Value, filters: &Value, distance: Option<f64>) -> bool {
+    fn matches(listing: &Value, filters: &Value, distance: Option<f64>) -> bool {
         let filters = filters.as_object().unwrap();
         filters.iter().all(|(name, wanted)| match name.as_str() {
             "make" | "model" | "trim" | "body" | "transmission" | "fuel" | "driveline"
@@ -218,14 +218,6 @@ fn by_value(
             ordering
         }
     };
-    fn missing_last<T>(a: Option<T>, b: Option<T>, compare: impl Fn(T, T) -> Ordering) -> Ordering {
-        match (a, b) {
-            (Some(a), Some(b)) => compare(a, b),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (None, None) => Ordering::Equal,
-        }
-    }
     match field {
         "make" | "model" => missing_last(text(a.0, field), text(b.0, field), |a, b| {
             directed(lower(&a).cmp(&lower(&b)))
@@ -248,6 +240,15 @@ fn by_value(
         _ => missing_last(a.0[field].as_f64(), b.0[field].as_f64(), |a, b| {
             directed(a.total_cmp(&b))
         }),
+    }
+}
+
+fn missing_last<T>(a: Option<T>, b: Option<T>, compare: impl Fn(T, T) -> Ordering) -> Ordering {
+    match (a, b) {
+        (Some(a), Some(b)) => compare(a, b),
+        (Some(_), None) => Ordering::Less,
+        (None, Some(_)) => Ordering::Greater,
+        (None, None) => Ordering::Equal,
     }
 }
 
