@@ -27,7 +27,7 @@ use crate::store::{Store, StoreError};
 pub use reading::{Tally, take_stock};
 
 /// How long a session id of an older MCP revision lasts.
-const LEGACY_SESSION: Duration = Duration::from_secs(24 * 60 * 60);
+const LEGACY_SESSION: Duration = Duration::from_hours(24);
 /// Beyond the grace for requests, so long may whatever else is under way take to end.
 const LAST_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -138,12 +138,16 @@ impl App {
         })
         .await;
         if ended.is_err() {
-            // A delivery that is cut off here is found as such at the next start, and held.
-            tracing::warn!(tasks = tasks.len(), "not everything ended in time; cut off");
-            tasks.shutdown().await;
+            cut_off(tasks).await;
         }
         self.store.close().await;
     }
+}
+
+/// Ends what would not end. A delivery that is cut off is found as such at the next start, and held.
+async fn cut_off(mut tasks: JoinSet<()>) {
+    tracing::warn!(tasks = tasks.len(), "not everything ended in time; cut off");
+    tasks.shutdown().await;
 }
 
 /// What building one deployment needs.

@@ -1,6 +1,5 @@
 //! Joins a source with a mapping: rows go in, units come out. Must not keep raw rows.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -37,7 +36,8 @@ async fn read(source: &Source, mapping: &Mapping, sink: &mpsc::Sender<Unit>) -> 
         .read(|row, tables: &Tables| stock.take(mapping.apply(&row, tables)))
         .await
         .map_err(|error| error.to_string())?;
-    for finding in mapping.missing_columns(&read.columns) {
+    let missing = read.columns_are_fixed.then(|| mapping.missing_columns(&read.columns));
+    for finding in missing.into_iter().flatten() {
         tracing::warn!(source = source.describe(), column = %finding.key, reason = %finding.reason, "mapped column is missing");
     }
     for unit in stock.units(mapping) {
@@ -89,7 +89,7 @@ impl Stock {
         match outcome {
             Outcome::Published(listing, _) => self.published.push(listing),
             Outcome::Hidden { identifiers, .. } => {
-                self.others.push(Unit::Hidden(unit(identifiers)))
+                self.others.push(Unit::Hidden(unit(identifiers)));
             }
             Outcome::Rejected {
                 identifiers,
@@ -157,13 +157,16 @@ pub async fn take_stock(source: &Source, mapping: &Mapping) -> Result<Tally, Sou
         .await?;
     let resolved = mapping.resolve_duplicates(published);
     report.duplicates(&resolved);
-    let columns: BTreeSet<String> = read.columns;
     Ok(Tally {
         rows: read.rows,
         published: resolved.kept.len(),
         hidden,
         rejected: rejected + resolved.dropped.len(),
-        missing_columns: mapping.missing_columns(&columns),
+        missing_columns: if read.columns_are_fixed {
+            mapping.missing_columns(&read.columns)
+        } else {
+            Vec::new()
+        },
         report,
     })
 }

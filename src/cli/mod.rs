@@ -29,20 +29,23 @@ struct Cli {
     command: Command,
 }
 
+const CONFIG_HELP: &str = "A configuration file, or a folder of them; repeat it to merge several, the last wins \
+    [default: FORECOURT_CONFIG, or the first of ./forecourt.toml, ~/.config/forecourt/forecourt.toml, \
+    /etc/forecourt/forecourt.toml]";
+
 /// Flags that every command takes.
 #[derive(Debug, Args)]
 struct Global {
-    /// A configuration file, or a folder of them; repeat it to merge several, the last wins. Without it:
-    /// FORECOURT_CONFIG, ./forecourt.toml, ~/.config/forecourt/forecourt.toml, /etc/forecourt/forecourt.toml
-    #[arg(short, long, global = true, value_name = "PATH")]
+    /// A configuration file, or a folder of them; may be repeated
+    #[arg(short, long, global = true, value_name = "PATH", help = CONFIG_HELP)]
     config: Vec<PathBuf>,
-    /// Sets one configuration key over files and variables, e.g. --set server.max_connections=64
+    /// Sets one configuration key over files and variables
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
-    /// How results are printed on standard output [default: human, or FORECOURT_OUTPUT]
+    /// How results are printed on standard output [default: human]
     #[arg(short, long, global = true, value_enum)]
     output: Option<Format>,
-    /// How log lines are written on standard error [default: text, or FORECOURT_LOG_FORMAT]
+    /// How log lines are written on standard error [default: text]
     #[arg(long, global = true, value_enum)]
     log_format: Option<LogFormat>,
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::path::Path;
 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -11,6 +12,7 @@ use super::failure::{Exit, Failure};
 use crate::app::{App, AppError};
 use crate::clock::Clock;
 use crate::config::{Config, Sources};
+use crate::deployment::Deployment;
 
 pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
     let config = Config::load(sources)?;
@@ -20,33 +22,26 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
         .local_addr()
         .map_or(config.server.listen.port(), |address| address.port());
     let app = App::build(&config, port, Clock::system()).await?;
-    for file in config.tree.files() {
-        tracing::info!(file = %file.display(), "configuration");
-    }
-    announce(&app, config.server.listen.ip().is_loopback());
+    announce(&config, &app);
     app.serve(listener, config.server.settings, stop).await;
-    tracing::info!("ended");
     Ok(Exit::Fine)
 }
 
-fn announce(app: &App, loopback: bool) {
-    for deployment in &app.deployments {
-        let vehicles = deployment
-            .inventory
-            .as_ref()
-            .map(|inventory| inventory.status().vehicles);
-        tracing::info!(
-            deployment = deployment.id,
-            mcp = deployment.urls.mcp,
-            vehicles,
-            "serving"
-        );
+fn announce(config: &Config, app: &App) {
+    config.tree.files().iter().for_each(|file| tell_file(file));
+    app.deployments.iter().for_each(|deployment| tell_deployment(deployment));
+    if !config.server.listen.ip().is_loopback() {
+        tracing::warn!("plain HTTP beyond loopback: let only a TLS-terminating proxy reach it");
     }
-    if !loopback {
-        tracing::warn!(
-            "plain HTTP beyond loopback: let only a TLS-terminating proxy reach this port"
-        );
-    }
+}
+
+fn tell_file(file: &Path) {
+    tracing::info!(file = %file.display(), "configuration");
+}
+
+fn tell_deployment(deployment: &Deployment) {
+    let vehicles = deployment.inventory.as_ref().map(|inventory| inventory.status().vehicles);
+    tracing::info!(deployment = deployment.id, mcp = deployment.urls.mcp, vehicles, "serving");
 }
 
 /// The listener, or why there is none and what to do.

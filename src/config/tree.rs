@@ -179,7 +179,15 @@ impl Tree {
             ),
             Kind::MissingField(name) => (format!("lacks `{name}`"), format!("add `{name}`")),
             Kind::Message(text) => (text.clone(), "correct the value".to_owned()),
-            other => (other.to_string(), "correct the value".to_owned()),
+            Kind::InvalidLength(..)
+            | Kind::DuplicateField(_)
+            | Kind::ISizeOutOfRange(_)
+            | Kind::USizeOutOfRange(_)
+            | Kind::Unsupported(_)
+            | Kind::UnsupportedKey(..) => {
+                let reason = "has a form that is not taken here".to_owned();
+                (reason, "correct the value".to_owned())
+            }
         };
         self.finding(at, reason, remedy)
     }
@@ -199,7 +207,11 @@ pub(super) fn find<'v>(root: &'v Value, key: &[String]) -> Option<&'v Value> {
     key.iter().try_fold(root, |value, part| match value {
         Value::Dict(_, dict) => dict.get(part),
         Value::Array(_, list) => list.get(part.parse::<usize>().ok()?),
-        _ => None,
+        Value::String(..)
+        | Value::Char(..)
+        | Value::Bool(..)
+        | Value::Num(..)
+        | Value::Empty(..) => None,
     })
 }
 
@@ -207,7 +219,11 @@ fn find_mut<'v>(root: &'v mut Value, key: &[String]) -> Option<&'v mut Value> {
     key.iter().try_fold(root, |value, part| match value {
         Value::Dict(_, dict) => dict.get_mut(part),
         Value::Array(_, list) => list.get_mut(part.parse::<usize>().ok()?),
-        _ => None,
+        Value::String(..)
+        | Value::Char(..)
+        | Value::Bool(..)
+        | Value::Num(..)
+        | Value::Empty(..) => None,
     })
 }
 
@@ -247,7 +263,16 @@ fn found_words(found: &Actual) -> &'static str {
         Actual::Str(_) | Actual::Char(_) => "a string",
         Actual::Seq => "a list",
         Actual::Map => "a table",
-        _ => "something else",
+        Actual::Bytes(_)
+        | Actual::Unit
+        | Actual::Option
+        | Actual::NewtypeStruct
+        | Actual::Enum
+        | Actual::UnitVariant
+        | Actual::NewtypeVariant
+        | Actual::TupleVariant
+        | Actual::StructVariant
+        | Actual::Other(_) => "something else",
     }
 }
 

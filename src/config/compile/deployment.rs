@@ -142,16 +142,15 @@ fn skills(scope: &mut Scope<'_>, named: Option<&[String]>) -> Vec<Skill> {
     let ids = Skill::ALL.map(Skill::id);
     let mut skills = Vec::new();
     for (index, id) in named.iter().enumerate() {
-        match Skill::from_id(id) {
-            Some(skill) => skills.push(skill),
-            None => {
-                let remedy = match nearest(id, ids) {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None => format!("use: {}", ids.join(", ")),
-                };
-                scope.fault(&format!("skills.{index}"), "is not a skill", remedy);
-            }
+        if let Some(skill) = Skill::from_id(id) {
+            skills.push(skill);
+            continue;
         }
+        let remedy = match nearest(id, ids) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("use: {}", ids.join(", ")),
+        };
+        scope.fault(&format!("skills.{index}"), "is not a skill", remedy);
     }
     skills
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use figment::value::Value;
 
@@ -76,14 +75,14 @@ fn timing(
     );
     settings.cursor_ttl_s = i64::try_from(ttl).unwrap_or(settings.cursor_ttl_s);
     let mut scope = scope.below("inventory");
-    let interval_s = settings.refresh_interval.as_secs();
+    let interval_s = settings.refresh_interval_s;
     let interval_s = scope.bounded(
         "refresh_interval_s",
         raw.refresh_interval_s,
         interval_s,
         (1, 604_800),
     );
-    settings.refresh_interval = Duration::from_secs(interval_s);
+    settings.refresh_interval_s = interval_s;
     if let Some(seconds) = raw.max_age_s {
         let seconds = scope.bounded("max_age_s", Some(seconds), seconds, (0, 31_536_000));
         settings.max_age_s = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0);

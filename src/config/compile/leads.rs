@@ -90,17 +90,14 @@ fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option<TargetSett
     let mut scope = scope.below(name);
     let raw: raw::Delivery = scope.read("");
     let profile = adf_profile(&mut scope, raw.adf_profile.as_deref());
-    let delivery = match kind? {
-        "smtp" => {
-            let raw: raw::Smtp = scope.read_without(&raw::DELIVERY_KEYS);
-            delivery::Settings::Smtp(Box::new(smtp(&mut scope, &raw)?))
-        }
-        _ => {
-            let raw: raw::Directory = scope.read_without(&raw::DELIVERY_KEYS);
-            let path = scope.need("path", raw.path.as_ref(), "name the folder")?;
-            delivery::Settings::Directory {
-                path: scope.path("path", path),
-            }
+    let delivery = if kind? == "smtp" {
+        let raw: raw::Smtp = scope.read_without(&raw::DELIVERY_KEYS);
+        delivery::Settings::Smtp(Box::new(smtp(&mut scope, &raw)?))
+    } else {
+        let raw: raw::Directory = scope.read_without(&raw::DELIVERY_KEYS);
+        let path = scope.need("path", raw.path.as_ref(), "name the folder")?;
+        delivery::Settings::Directory {
+            path: scope.path("path", path),
         }
     };
     let default = Retry::default();
