@@ -19,6 +19,7 @@ mod path;
 pub mod plan;
 pub mod report;
 mod scope;
+mod spec;
 mod step;
 mod steps;
 mod vin;

@@ -2,7 +2,12 @@
 
 /// Name of a schema and its JSON text, in alphabetical order.
 pub(super) const FILES: &[(&str, &str)] = &[
+    (
+        "aap-extension-params",
+        include_str!("schemas/aap-extension-params.schema.json"),
+    ),
     ("address", include_str!("schemas/address.schema.json")),
+    ("agent-card", include_str!("schemas/agent-card.schema.json")),
     (
         "appointment",
         include_str!("schemas/appointment.schema.json"),
@@ -10,6 +15,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
     (
         "appointment-outcome",
         include_str!("schemas/appointment-outcome.schema.json"),
+    ),
+    (
+        "client-metadata",
+        include_str!("schemas/client-metadata.schema.json"),
     ),
     (
         "consent-grant",
@@ -78,6 +87,19 @@ pub(super) const FILES: &[(&str, &str)] = &[
         include_str!("schemas/lead-submit-response.schema.json"),
     ),
     (
+        "oauth-metadata",
+        include_str!("schemas/oauth-metadata.schema.json"),
+    ),
+    ("poppy", include_str!("schemas/poppy.schema.json")),
+    (
+        "poppy-document",
+        include_str!("schemas/poppy-document.schema.json"),
+    ),
+    (
+        "protected-resource-metadata",
+        include_str!("schemas/protected-resource-metadata.schema.json"),
+    ),
+    (
         "range-facet",
         include_str!("schemas/range-facet.schema.json"),
     ),
@@ -89,6 +111,14 @@ pub(super) const FILES: &[(&str, &str)] = &[
         include_str!("schemas/source-agent.schema.json"),
     ),
     ("term-facet", include_str!("schemas/term-facet.schema.json")),
+    (
+        "token-request",
+        include_str!("schemas/token-request.schema.json"),
+    ),
+    (
+        "token-response",
+        include_str!("schemas/token-response.schema.json"),
+    ),
     ("vehicle", include_str!("schemas/vehicle.schema.json")),
     (
         "vehicle-detail-request",

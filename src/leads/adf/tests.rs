@@ -137,9 +137,11 @@ fn heard(element: Option<&::adf::TextElement<'_>>) -> String {
     let parts = element
         .map(|element| element.parts.as_slice())
         .unwrap_or_default();
-    let text = |part: &::adf::TextPart<'_>| match part {
-        ::adf::TextPart::Text(text) => text.clone().into_owned(),
-        other => panic!("not plain text: {other:?}"),
+    let text = |part: &::adf::TextPart<'_>| {
+        let ::adf::TextPart::Text(text) = part else {
+            panic!("not plain text: {part:?}")
+        };
+        text.clone().into_owned()
     };
     parts.iter().map(text).collect()
 }

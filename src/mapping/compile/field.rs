@@ -7,7 +7,8 @@ use super::super::expression::{Expr, Template};
 use super::super::field::Kind;
 use super::super::model::{Field, Origin};
 use super::super::path::Path;
-use super::super::step::{OneOrMany, Step, TextStep};
+use super::super::spec::OneOrMany;
+use super::super::step::{Step, TextStep};
 use super::Compiler;
 
 /// Variables of a field's expressions.

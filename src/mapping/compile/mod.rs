@@ -1,5 +1,6 @@
 //! From a mapping file to a model, with every finding at once. Must not look at any row.
 
+mod evidence;
 mod field;
 mod sections;
 mod steps;

@@ -11,9 +11,8 @@ use toml::Value;
 use super::super::expression::{Expr, Template};
 use super::super::finding::suggest;
 use super::super::path::Path;
-use super::super::step::{
-    self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, Step, TableSpec, TextStep,
-};
+use super::super::spec::{self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
+use super::super::step::{Step, TextStep};
 use super::super::steps::number::Format;
 use super::Compiler;
 
@@ -26,7 +25,7 @@ impl Compiler {
         let mut steps: Vec<Step> = Vec::with_capacity(written.len());
         for (index, value) in written.into_iter().enumerate() {
             let key = format!("{at}.steps[{index}]");
-            let compiled = step::read(value).and_then(|spec| self.step(spec, &steps, allowed));
+            let compiled = spec::read(value).and_then(|spec| self.step(spec, &steps, allowed));
             match compiled {
                 Ok(step) => steps.push(step),
                 Err(reason) => {

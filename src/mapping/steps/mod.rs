@@ -9,7 +9,8 @@ pub(super) mod time;
 use serde_json::Value;
 
 use super::scope::Scope;
-use super::step::{Cents, Entry, Miss, Step};
+use super::spec::{Cents, Miss};
+use super::step::{Entry, Step};
 
 /// Why a field ends without a value.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::field::{exact, number};
-use super::super::step::Unit;
+use super::super::spec::Unit;
 use super::Stop;
 use super::text::plain;
 

@@ -6,7 +6,7 @@ use jiff::fmt::strtime::{self, BrokenDownTime};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use serde_json::Value;
 
-use super::super::step::Ambiguous;
+use super::super::spec::Ambiguous;
 use super::Stop;
 use super::text::plain;
 
