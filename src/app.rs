@@ -95,7 +95,7 @@ impl App {
             deployments.push(Arc::new(builder.build(port).await?));
         }
         let site =
-            Site::new(deployments.clone()).map_err(|error| AppError::Site(error.to_string()))?;
+            Site::new(deployments.clone()).map_err(|errors| AppError::Site(lines(&errors)))?;
         Ok(Self {
             deployments,
             store,
@@ -264,4 +264,13 @@ pub fn make_private_folder(path: &Path) -> Result<(), AppError> {
             path: path.to_owned(),
             cause,
         })
+}
+
+/// Several errors as one text, one a line.
+fn lines<E: std::fmt::Display>(errors: &[E]) -> String {
+    errors
+        .iter()
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
