@@ -49,7 +49,6 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server
             default.shutdown_grace,
         ),
         requests_per_minute_per_address: raw.requests_per_minute_per_address,
-        ..default
     };
     let listen = match &raw.listen {
         None => DEFAULT_LISTEN,
