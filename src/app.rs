@@ -94,8 +94,7 @@ impl App {
             };
             deployments.push(Arc::new(builder.build(port).await?));
         }
-        let site =
-            Site::new(deployments.clone()).map_err(|error| AppError::Site(error.to_string()))?;
+        let site = Site::new(deployments.clone()).map_err(|errors| AppError::Site(words(&errors)))?;
         Ok(Self {
             deployments,
             store,
@@ -183,12 +182,9 @@ impl Builder<'_> {
             quota: settings.quota,
             clock: self.clock.clone(),
         };
-        Deployment::compile(parts).map_err(|errors| {
-            let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
-            AppError::Deployment {
-                deployment: settings.id.clone(),
-                words: words.join("; "),
-            }
+        Deployment::compile(parts).map_err(|errors| AppError::Deployment {
+            deployment: settings.id.clone(),
+            words: words(&errors),
         })
     }
 
@@ -251,6 +247,11 @@ impl Builder<'_> {
                 words: error.to_string(),
             })
     }
+}
+
+fn words(errors: &[impl ToString]) -> String {
+    let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    words.join("; ")
 }
 
 /// A folder that only its owner can read: leads and keys lie in it.
