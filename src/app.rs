@@ -29,7 +29,7 @@ pub use reading::{Tally, take_stock};
 /// How long a session id of an older MCP revision lasts.
 const LEGACY_SESSION: Duration = Duration::from_hours(24);
 /// Beyond the grace for requests, so long may whatever else is under way take to end.
-const LAST_PATIENCE: Duration = Duration::from_millis(500);
+const LAST_PATIENCE: Duration = Duration::from_millis(300);
 
 /// Everything that serves one configuration.
 #[derive(Debug)]
@@ -94,7 +94,8 @@ impl App {
             };
             deployments.push(Arc::new(builder.build(port).await?));
         }
-        let site = Site::new(deployments.clone()).map_err(|errors| AppError::Site(words(&errors)))?;
+        let site =
+            Site::new(deployments.clone()).map_err(|errors| AppError::Site(words(&errors)))?;
         Ok(Self {
             deployments,
             store,

@@ -14,8 +14,8 @@ use crate::seal::KeyRing;
 
 mod quota;
 
-pub use quota::Quota;
 use quota::Meter;
+pub use quota::Quota;
 
 /// What a deployment is made of; [`Deployment::compile`] checks that the parts fit together.
 #[derive(Debug)]
@@ -129,7 +129,9 @@ pub enum DeploymentError {
     SameDealerId(String),
     #[error("an aggregate with inventory or leads must offer dealer.information")]
     NoDealerInformation,
-    #[error("search by features is offered without inventory.facets, which names the feature codes")]
+    #[error(
+        "search by features is offered without inventory.facets, which names the feature codes"
+    )]
     FeaturesWithoutFacets,
 }
 

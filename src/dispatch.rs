@@ -77,7 +77,15 @@ fn report(
     let aap_version = deployment.contract.version();
     let error = match outcome {
         Ok(answer) => {
-            tracing::info!(deployment = deployment_id, aap_version, caller, skill = skill.id(), outcome = "ok", latency_us, "call");
+            tracing::info!(
+                deployment = deployment_id,
+                aap_version,
+                caller,
+                skill = skill.id(),
+                outcome = "ok",
+                latency_us,
+                "call"
+            );
             return Ok(answer);
         }
         Err(error) => error,
@@ -85,9 +93,29 @@ fn report(
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
     let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
     if error.code == crate::contract::ErrorCode::InternalError {
-        tracing::error!(deployment = deployment_id, aap_version, caller, skill = skill.id(), outcome, error_id, cause, latency_us, "call failed");
+        tracing::error!(
+            deployment = deployment_id,
+            aap_version,
+            caller,
+            skill = skill.id(),
+            outcome,
+            error_id,
+            cause,
+            latency_us,
+            "call failed"
+        );
     } else {
-        tracing::info!(deployment = deployment_id, aap_version, caller, skill = skill.id(), outcome, error_id, cause, latency_us, "call refused");
+        tracing::info!(
+            deployment = deployment_id,
+            aap_version,
+            caller,
+            skill = skill.id(),
+            outcome,
+            error_id,
+            cause,
+            latency_us,
+            "call refused"
+        );
     }
     let created_at = deployment.clock.now().to_string();
     Err(Refusal {

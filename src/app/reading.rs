@@ -36,7 +36,9 @@ async fn read(source: &Source, mapping: &Mapping, sink: &mpsc::Sender<Unit>) -> 
         .read(|row, tables: &Tables| stock.take(mapping.apply(&row, tables)))
         .await
         .map_err(|error| error.to_string())?;
-    let missing = read.columns_are_fixed.then(|| mapping.missing_columns(&read.columns));
+    let missing = read
+        .columns_are_fixed
+        .then(|| mapping.missing_columns(&read.columns));
     for finding in missing.into_iter().flatten() {
         tracing::warn!(source = source.describe(), column = %finding.key, reason = %finding.reason, "mapped column is missing");
     }

@@ -27,9 +27,11 @@ impl Id {
             Value::Number(number) if number.is_i64() || number.is_u64() => {
                 Some(Self::Integer(number.clone()))
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                None
-            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => None,
         }
     }
 }
@@ -93,7 +95,10 @@ impl Fault {
             out.push_str(&format!(r#","id":{id}"#));
         }
         let message = Value::from(self.message.as_str());
-        out.push_str(&format!(r#","error":{{"code":{},"message":{message}"#, self.code));
+        out.push_str(&format!(
+            r#","error":{{"code":{},"message":{message}"#,
+            self.code
+        ));
         if let Some(data) = &self.data {
             out.push_str(&format!(r#","data":{data}"#));
         }
@@ -111,22 +116,30 @@ pub fn result(id: &Id, result: &str) -> String {
 pub fn read(body: &[u8]) -> Result<Message, Fault> {
     match json::read(body) {
         Ok(Value::Object(message)) => message_of(message),
-        Ok(Value::Array(_)) => Err(invalid(None, "Send one JSON-RPC message per request; batches are not accepted.")),
+        Ok(Value::Array(_)) => Err(invalid(
+            None,
+            "Send one JSON-RPC message per request; batches are not accepted.",
+        )),
         Ok(_) => Err(invalid(None, "A JSON-RPC message is a JSON object.")),
         Err(error @ (JsonError::DuplicateName { .. } | JsonError::TooDeep)) => {
             Err(invalid(None, format!("Invalid request: {error}.")))
         }
-        Err(error) => Err(Fault::new(None, PARSE_ERROR, format!("Parse error: {error}."))),
+        Err(error) => Err(Fault::new(
+            None,
+            PARSE_ERROR,
+            format!("Parse error: {error}."),
+        )),
     }
 }
 
 fn message_of(mut message: Map<String, Value>) -> Result<Message, Fault> {
-    let id = match message.get("id") {
-        None => None,
-        Some(value) => Some(Id::read(value).ok_or_else(|| {
-            invalid(None, "Invalid request: id must be a string or an integer.")
-        })?),
-    };
+    let id =
+        match message.get("id") {
+            None => None,
+            Some(value) => Some(Id::read(value).ok_or_else(|| {
+                invalid(None, "Invalid request: id must be a string or an integer.")
+            })?),
+        };
     if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         return Err(invalid(id, r#"Invalid request: jsonrpc must be "2.0"."#));
     }
@@ -170,18 +183,39 @@ mod tests {
         assert_eq!(fault(""), (PARSE_ERROR, None));
         assert_eq!(fault("[]"), (INVALID_REQUEST, None));
         assert_eq!(fault("7"), (INVALID_REQUEST, None));
-        assert_eq!(fault(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#), (INVALID_REQUEST, None));
+        assert_eq!(
+            fault(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#),
+            (INVALID_REQUEST, None)
+        );
         for id in ["null", "1.5", "{}", "true", "[]"] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             assert_eq!(fault(&body), (INVALID_REQUEST, None), "id {id}");
         }
         let seven = Some("7".to_owned());
-        assert_eq!(fault(r#"{"id":7,"method":"ping"}"#), (INVALID_REQUEST, seven.clone()));
-        assert_eq!(fault(r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#), (INVALID_REQUEST, seven.clone()));
-        assert_eq!(fault(r#"{"jsonrpc":"2.0","id":7}"#), (INVALID_REQUEST, seven.clone()));
-        assert_eq!(fault(r#"{"jsonrpc":"2.0","id":7,"method":1}"#), (INVALID_REQUEST, seven.clone()));
-        assert_eq!(fault(r#"{"jsonrpc":"2.0","id":7,"method":"a","params":[1]}"#), (INVALID_REQUEST, seven));
-        assert_eq!(fault(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#), (INVALID_REQUEST, None));
+        assert_eq!(
+            fault(r#"{"id":7,"method":"ping"}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":7}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":7,"method":1}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":7,"method":"a","params":[1]}"#),
+            (INVALID_REQUEST, seven)
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#),
+            (INVALID_REQUEST, None)
+        );
     }
 
     // AAP-097: ids come back type-exactly.
@@ -193,7 +227,10 @@ mod tests {
                 panic!("a request");
             };
             assert_eq!(read.to_string(), id);
-            assert_eq!(result(&read, "{}"), format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
+            assert_eq!(
+                result(&read, "{}"),
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+            );
         }
     }
 

@@ -29,7 +29,9 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
 
 fn announce(config: &Config, app: &App) {
     config.tree.files().iter().for_each(|file| tell_file(file));
-    app.deployments.iter().for_each(|deployment| tell_deployment(deployment));
+    app.deployments
+        .iter()
+        .for_each(|deployment| tell_deployment(deployment));
     if !config.server.listen.ip().is_loopback() {
         tracing::warn!("plain HTTP beyond loopback: let only a TLS-terminating proxy reach it");
     }
@@ -40,8 +42,16 @@ fn tell_file(file: &Path) {
 }
 
 fn tell_deployment(deployment: &Deployment) {
-    let vehicles = deployment.inventory.as_ref().map(|inventory| inventory.status().vehicles);
-    tracing::info!(deployment = deployment.id, mcp = deployment.urls.mcp, vehicles, "serving");
+    let vehicles = deployment
+        .inventory
+        .as_ref()
+        .map(|inventory| inventory.status().vehicles);
+    tracing::info!(
+        deployment = deployment.id,
+        mcp = deployment.urls.mcp,
+        vehicles,
+        "serving"
+    );
 }
 
 /// The listener, or why there is none and what to do.

@@ -82,7 +82,9 @@ impl Meter {
 
 impl Bucket {
     fn refilled(self, now: Timestamp, per_minute: u64) -> u64 {
-        let passed = now.as_millisecond().saturating_sub(self.at.as_millisecond());
+        let passed = now
+            .as_millisecond()
+            .saturating_sub(self.at.as_millisecond());
         let passed = u64::try_from(passed).unwrap_or(0).min(MINUTE_MS);
         // `per_minute` calls a minute are `per_minute / 60` thousandths a millisecond.
         (self.left_milli + passed * per_minute / 60).min(per_minute * 1000)
@@ -121,12 +123,18 @@ mod tests {
         assert_eq!(wait, 30_000);
         clock.advance(SignedDuration::from_millis(wait));
         assert!(meter.take(&anyone, Skill::InventorySearch).is_ok());
-        assert!(meter.take(&anyone, Skill::LeadSubmit).is_ok(), "leads count apart");
+        assert!(
+            meter.take(&anyone, Skill::LeadSubmit).is_ok(),
+            "leads count apart"
+        );
         let other = Caller::OAuth {
             issuer: "https://issuer.example".into(),
             subject: "a".into(),
         };
-        assert!(meter.take(&other, Skill::InventorySearch).is_ok(), "callers count apart");
+        assert!(
+            meter.take(&other, Skill::InventorySearch).is_ok(),
+            "callers count apart"
+        );
     }
 
     #[test]

@@ -13,7 +13,12 @@ pub(super) struct Unread(pub(super) StatusCode, pub(super) &'static str);
 /// Reads a whole body within the limits.
 pub(super) async fn read(body: Incoming, settings: &Settings) -> Result<Bytes, Unread> {
     let limit = settings.max_body_bytes;
-    let too_large = || Unread(StatusCode::PAYLOAD_TOO_LARGE, "The request body is larger than this endpoint accepts.");
+    let too_large = || {
+        Unread(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "The request body is larger than this endpoint accepts.",
+        )
+    };
     if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
         return Err(too_large());
     }
@@ -21,7 +26,13 @@ pub(super) async fn read(body: Incoming, settings: &Settings) -> Result<Bytes, U
     match tokio::time::timeout(settings.body_timeout, collected).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Unread(StatusCode::BAD_REQUEST, "The request body ended early.")),
-        Err(_) => Err(Unread(StatusCode::REQUEST_TIMEOUT, "The request body did not arrive in time.")),
+        Ok(Err(_)) => Err(Unread(
+            StatusCode::BAD_REQUEST,
+            "The request body ended early.",
+        )),
+        Err(_) => Err(Unread(
+            StatusCode::REQUEST_TIMEOUT,
+            "The request body did not arrive in time.",
+        )),
     }
 }

@@ -34,12 +34,19 @@ impl Document {
         }
         let known = head.headers.get(header::IF_NONE_MATCH);
         let unchanged = known.is_some_and(|known| self.matches(known));
-        let mut answer = Response::new(if unchanged { Bytes::new() } else { self.content.clone() });
+        let mut answer = Response::new(if unchanged {
+            Bytes::new()
+        } else {
+            self.content.clone()
+        });
         if unchanged {
             *answer.status_mut() = StatusCode::NOT_MODIFIED;
         }
         let headers = answer.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(self.content_type),
+        );
         headers.insert(header::ETAG, self.etag.clone());
         let cache = HeaderValue::from_static("public, max-age=300");
         headers.insert(header::CACHE_CONTROL, cache);
@@ -67,7 +74,11 @@ pub(super) fn is_read(method: &Method) -> bool {
 
 /// 405 for what can only be read.
 pub(super) fn not_allowed() -> Response<Bytes> {
-    let mut answer = super::request::problem(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "Read this with GET.");
+    let mut answer = super::request::problem(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        "Read this with GET.",
+    );
     let allow = HeaderValue::from_static("GET, HEAD");
     answer.headers_mut().insert(header::ALLOW, allow);
     answer

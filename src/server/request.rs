@@ -46,7 +46,11 @@ async fn route(shared: &Shared, peer: SocketAddr, request: Request<Incoming>) ->
         return throttled(wait_s);
     }
     let Some(host) = host(&head) else {
-        return problem(StatusCode::BAD_REQUEST, "bad_host", "The request must name exactly one host.");
+        return problem(
+            StatusCode::BAD_REQUEST,
+            "bad_host",
+            "The request must name exactly one host.",
+        );
     };
     let route = shared.site.load().route(&host, head.uri.path());
     match route {
@@ -55,7 +59,11 @@ async fn route(shared: &Shared, peer: SocketAddr, request: Request<Incoming>) ->
             "unknown_host",
             "This host name is not served here.",
         ),
-        Route::NoSuchPath => problem(StatusCode::NOT_FOUND, "not_found", "There is nothing at this address."),
+        Route::NoSuchPath => problem(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "There is nothing at this address.",
+        ),
         Route::Found(surface) => surface_answer(shared, &surface, &head, body).await,
     }
 }
@@ -120,7 +128,9 @@ fn health(head: &Parts, good: bool) -> Response<Bytes> {
 fn throttled(wait_s: u64) -> Response<Bytes> {
     let message = "Too many requests from this address; wait as long as Retry-After says.";
     let mut answer = problem(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
-    answer.headers_mut().insert(header::RETRY_AFTER, wait_s.into());
+    answer
+        .headers_mut()
+        .insert(header::RETRY_AFTER, wait_s.into());
     answer
 }
 
@@ -133,7 +143,10 @@ fn json_answer(status: StatusCode, body: &serde_json::Value) -> Response<Bytes> 
     let mut answer = Response::new(Bytes::from(body.to_string()));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     answer
 }

@@ -91,13 +91,20 @@ impl Layout {
         self.place(deployment, &urls.mcp, &Surface::Mcp(endpoint));
         let llms_txt = discovery::llms_txt::write(deployment);
         let llms_txt = Document::new(llms_txt, discovery::llms_txt::CONTENT_TYPE);
-        self.place(deployment, &urls.llms_txt, &Surface::Document(Arc::new(llms_txt)));
+        self.place(
+            deployment,
+            &urls.llms_txt,
+            &Surface::Document(Arc::new(llms_txt)),
+        );
         if urls.serve_inventory_page {
             let page = Surface::InventoryPage(Arc::clone(deployment));
             self.place(deployment, &urls.inventory_page, &page);
         }
         // Known hosts answer 404, not 421, where nothing is.
-        self.site.hosts.entry(deployment.domain.clone()).or_default();
+        self.site
+            .hosts
+            .entry(deployment.domain.clone())
+            .or_default();
     }
 
     fn place(&mut self, deployment: &Deployment, url: &str, surface: &Surface) {

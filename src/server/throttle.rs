@@ -84,6 +84,9 @@ mod tests {
         let wait_s = throttle.take(address, now).unwrap_err();
         assert!((1..=60).contains(&wait_s));
         assert_eq!(throttle.take(other, now), Ok(()));
-        assert_eq!(throttle.take(address, now + Duration::from_secs(61)), Ok(()));
+        assert_eq!(
+            throttle.take(address, now + Duration::from_secs(61)),
+            Ok(())
+        );
     }
 }

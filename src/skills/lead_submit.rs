@@ -50,8 +50,14 @@ fn receiver<'a>(
 ) -> Result<&'a Arc<Profile>, AapError> {
     if deployment.scope == Scope::Aggregate {
         let absent = [
-            ("/vehicle_of_interest/dealer_id", request.dealer_id.is_none()),
-            ("/vehicle_of_interest/vehicle_id", request.vehicle.vehicle_id.is_none()),
+            (
+                "/vehicle_of_interest/dealer_id",
+                request.dealer_id.is_none(),
+            ),
+            (
+                "/vehicle_of_interest/vehicle_id",
+                request.vehicle.vehicle_id.is_none(),
+            ),
         ];
         let pointers: Vec<&str> = absent
             .iter()

@@ -22,14 +22,18 @@ pub fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes> {
         .map(|inventory| search(inventory, cursor));
     let (status, body) = match page {
         Some(Ok(page)) => (StatusCode::OK, listing(&page)),
-        Some(Err(InventoryError::InvalidCursor)) => {
-            (StatusCode::NOT_FOUND, "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned())
-        }
+        Some(Err(InventoryError::InvalidCursor)) => (
+            StatusCode::NOT_FOUND,
+            "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned(),
+        ),
         Some(Err(_)) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "<p>The inventory cannot be read at the moment.</p>".to_owned(),
         ),
-        None => (StatusCode::OK, "<p>No inventory is published here.</p>".to_owned()),
+        None => (
+            StatusCode::OK,
+            "<p>No inventory is published here.</p>".to_owned(),
+        ),
     };
     html(status, deployment.name(), &body)
 }
@@ -48,14 +52,20 @@ fn search(inventory: &Inventory, cursor: Option<String>) -> Result<Page, Invento
 }
 
 fn listing(page: &Page) -> String {
-    let mut body = format!("<p>{} vehicles on offer.</p>\n<table>\n<tr><th>Vehicle<th>Price<th>Status<th>Stock</tr>\n", page.total);
+    let mut body = format!(
+        "<p>{} vehicles on offer.</p>\n<table>\n<tr><th>Vehicle<th>Price<th>Status<th>Stock</tr>\n",
+        page.total
+    );
     for found in &page.vehicles {
         let vehicle = found.listing.to_value();
         body.push_str(&row(&vehicle));
     }
     body.push_str("</table>\n");
     if let Some(cursor) = &page.next_cursor {
-        body.push_str(&format!("<p><a href=\"?cursor={}\">More</a></p>\n", escaped(cursor)));
+        body.push_str(&format!(
+            "<p><a href=\"?cursor={}\">More</a></p>\n",
+            escaped(cursor)
+        ));
     }
     body
 }

@@ -15,7 +15,9 @@ pub fn write(deployment: &Deployment) -> String {
         "# {name}\n\n> {name} answers buyers' AI agents under the Auto Agent Protocol {}.\n\n",
         deployment.contract.version()
     );
-    text.push_str("Reading the inventory is public over MCP: no sign-in, no key, no personal data. ");
+    text.push_str(
+        "Reading the inventory is public over MCP: no sign-in, no key, no personal data. ",
+    );
     if deployment.offers(Skill::LeadSubmit) {
         text.push_str(
             "Submitting a lead needs the customer's explicit consent to be contacted, for the channels the consent names. ",
@@ -30,9 +32,21 @@ pub fn write(deployment: &Deployment) -> String {
         urls.mcp
     ));
     let others = [
-        (&urls.agent_card, "Agent Card", "A2A interface and search capabilities"),
-        (&urls.poppy, "Poppy document", "identity, issuer and native API under the Personal Agent Protocol"),
-        (&urls.openapi, "OpenAPI document", "native operations; every call needs a Session Token with DPoP, guests too"),
+        (
+            &urls.agent_card,
+            "Agent Card",
+            "A2A interface and search capabilities",
+        ),
+        (
+            &urls.poppy,
+            "Poppy document",
+            "identity, issuer and native API under the Personal Agent Protocol",
+        ),
+        (
+            &urls.openapi,
+            "OpenAPI document",
+            "native operations; every call needs a Session Token with DPoP, guests too",
+        ),
     ];
     for (url, title, says) in others {
         if let Some(url) = url {

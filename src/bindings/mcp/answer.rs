@@ -31,7 +31,11 @@ pub(super) fn tool_result(
     answer.write_escaped(&mut out);
     out.push_str(r#""}],"structuredContent":"#);
     answer.write_json(&mut out);
-    out.push_str(if is_error { r#","isError":true"# } else { r#","isError":false"# });
+    out.push_str(if is_error {
+        r#","isError":true"#
+    } else {
+        r#","isError":false"#
+    });
     if revision.is_modern() {
         out.push_str(r#","_meta":"#);
         out.push_str(server_info);

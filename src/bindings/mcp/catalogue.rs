@@ -123,8 +123,14 @@ fn aap_meta(deployment: &Deployment, skill: Skill) -> Value {
         ("skill_id", skill.id().to_owned()),
         ("request_type", skill.request_type()),
         ("response_type", skill.response_type()),
-        ("request_schema", format!("{base}{stem}-request.schema.json")),
-        ("response_schema", format!("{base}{stem}-response.schema.json")),
+        (
+            "request_schema",
+            format!("{base}{stem}-request.schema.json"),
+        ),
+        (
+            "response_schema",
+            format!("{base}{stem}-response.schema.json"),
+        ),
     ];
     for (key, value) in members {
         meta.insert(key.to_owned(), value.into());

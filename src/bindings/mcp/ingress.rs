@@ -19,7 +19,14 @@ const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const LOG_LEVELS: [&str; 8] = [
-    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency",
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
 ];
 
 /// What besides the message decides.
@@ -59,8 +66,8 @@ pub(super) fn accept(
     let header = Mirror::read(context.headers, version::HEADER);
     let meta = params.get("_meta");
     let in_body = meta.and_then(|meta| meta.get(META_VERSION));
-    let claims_modern = in_body.is_some()
-        || meta.is_some_and(|meta| meta.get(META_CAPABILITIES).is_some());
+    let claims_modern =
+        in_body.is_some() || meta.is_some_and(|meta| meta.get(META_CAPABILITIES).is_some());
     if claims_modern || (header_is_modern(&header) && method != "initialize") {
         return self_described(context, &header, method, params);
     }
@@ -95,7 +102,10 @@ fn self_described(
     let older = revision.is_some_and(|revision| !revision.is_modern());
     let capabilities = meta.and_then(|meta| meta.get(META_CAPABILITIES));
     if !older && !capabilities.is_some_and(Value::is_object) {
-        return Err(bad_meta(META_CAPABILITIES, "an object; {} when there are none"));
+        return Err(bad_meta(
+            META_CAPABILITIES,
+            "an object; {} when there are none",
+        ));
     }
     if header.conflicts(Some(date)) {
         return Err(version_conflict(header, date));
@@ -117,7 +127,9 @@ fn mirrors(
 ) -> Result<(), Refused> {
     let in_method = Mirror::read(context.headers, "mcp-method");
     if in_method.conflicts(Some(method)) {
-        return Err(mismatch("Mcp-Method does not equal the method in the body."));
+        return Err(mismatch(
+            "Mcp-Method does not equal the method in the body.",
+        ));
     }
     let is_call = method == "tools/call";
     let in_name = Mirror::read(context.headers, "mcp-name").decoded();
@@ -154,7 +166,8 @@ fn negotiated(context: &Context<'_>, header: &Mirror) -> Result<Accepted, Refuse
         return Err(Refused {
             status: 404,
             code: INVALID_REQUEST,
-            message: "This session is unknown or has ended. Begin again with initialize.".to_owned(),
+            message: "This session is unknown or has ended. Begin again with initialize."
+                .to_owned(),
             data: None,
         });
     }
@@ -162,7 +175,9 @@ fn negotiated(context: &Context<'_>, header: &Mirror) -> Result<Accepted, Refuse
         (Mirror::Absent, Session::Known(revision)) => revision,
         (Mirror::Absent, Session::None | Session::Unknown) => return Err(unresolvable()),
         (Mirror::Unreadable, _) => {
-            return Err(mismatch("MCP-Protocol-Version must be sent once, as plain text."));
+            return Err(mismatch(
+                "MCP-Protocol-Version must be sent once, as plain text.",
+            ));
         }
         (Mirror::Value(date), Session::Known(revision)) if date != revision.date() => {
             return Err(version_conflict(header, revision.date()));
@@ -220,10 +235,7 @@ fn shown(date: &str) -> String {
 }
 
 fn unsupported(requested: &str) -> Refused {
-    refused_version(
-        "This MCP revision is not supported.",
-        &shown(requested),
-    )
+    refused_version("This MCP revision is not supported.", &shown(requested))
 }
 
 fn unresolvable() -> Refused {

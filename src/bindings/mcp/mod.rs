@@ -57,7 +57,10 @@ impl Endpoint {
     /// Judges a request by its head, before its body is read. `Err` is the finished answer.
     pub fn admit(&self, head: &Parts) -> Result<Admission, Response<Bytes>> {
         let Ok(origin) = self.origins.check(&head.headers) else {
-            return Err(refusal(StatusCode::FORBIDDEN, "This Origin may not call this endpoint."));
+            return Err(refusal(
+                StatusCode::FORBIDDEN,
+                "This Origin may not call this endpoint.",
+            ));
         };
         let mut admission = Admission {
             format: Format::Json,
@@ -73,7 +76,10 @@ impl Endpoint {
             return Err(origin::preflight());
         }
         if head.method != Method::POST {
-            let mut answer = refusal(StatusCode::METHOD_NOT_ALLOWED, "Send MCP messages with POST.");
+            let mut answer = refusal(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Send MCP messages with POST.",
+            );
             let allow = HeaderValue::from_static("POST");
             answer.headers_mut().insert(header::ALLOW, allow);
             return Err(answer);
@@ -177,7 +183,10 @@ impl Endpoint {
         };
         let skill = Skill::from_tool_name(name).filter(|skill| self.deployment.offers(*skill));
         let Some(skill) = skill else {
-            return invalid(id, "Unknown tool. tools/list names the tools of this endpoint.");
+            return invalid(
+                id,
+                "Unknown tool. tools/list names the tools of this endpoint.",
+            );
         };
         let payload = match params.remove("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),

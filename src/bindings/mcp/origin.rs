@@ -8,7 +8,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 use crate::deployment::Deployment;
 
 const ALLOW_HEADERS: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, traceparent, tracestate";
-const EXPOSE_HEADERS: &str = "dpop-nonce, mcp-session-id, retry-after, www-authenticate, x-request-id";
+const EXPOSE_HEADERS: &str =
+    "dpop-nonce, mcp-session-id, retry-after, www-authenticate, x-request-id";
 
 /// The origins of one endpoint.
 #[derive(Debug)]
@@ -98,7 +99,9 @@ pub(super) fn preflight() -> Response<Bytes> {
         (header::ACCESS_CONTROL_MAX_AGE, "7200"),
     ];
     for (name, value) in fields {
-        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+        answer
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
     }
     answer
 }

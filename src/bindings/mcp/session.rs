@@ -40,9 +40,7 @@ pub(super) fn read(context: &Context<'_>) -> Session {
     match id(context.headers) {
         Mirror::Absent => Session::None,
         Mirror::Unreadable => Session::Unknown,
-        Mirror::Value(id) => {
-            open(sessions, context, &id).map_or(Session::Unknown, Session::Known)
-        }
+        Mirror::Value(id) => open(sessions, context, &id).map_or(Session::Unknown, Session::Known),
     }
 }
 

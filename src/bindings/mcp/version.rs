@@ -29,7 +29,9 @@ impl Revision {
     }
 
     pub(super) fn from_date(date: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|revision| revision.date() == date)
+        Self::ALL
+            .into_iter()
+            .find(|revision| revision.date() == date)
     }
 
     pub(super) fn is_modern(self) -> bool {
