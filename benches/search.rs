@@ -61,7 +61,10 @@ fn row(n: usize, numbers: &mut Numbers) -> Row {
     let dealer = n / PER_DEALER;
     let mut place = Numbers(dealer as u64);
     let (latitude, longitude) = (place.below(24_000), place.below(57_000));
-    let features = (0..FEATURES).filter(|f| numbers.below(f + 2) == 0);
+    let features = (0..FEATURES)
+        .filter(|f| numbers.below(f + 2) == 0)
+        .map(|f| format!("feature_{f}"))
+        .collect();
     Row {
         make: format!("make {make}"),
         model: format!("model {make}-{model}"),
@@ -71,7 +74,7 @@ fn row(n: usize, numbers: &mut Numbers) -> Row {
         fuel: format!("fuel {}", numbers.below(5)),
         driveline: format!("drive {}", numbers.below(4)),
         color: format!("color {}", numbers.below(12)),
-        features: features.map(|f| format!("feature_{f}")).collect(),
+        features,
         vin: format!("1hg{:014}", (n * 7_919) % 100_000_000),
         stock: format!("s{n}"),
         year: 2010 + i64::try_from(numbers.below(16)).unwrap_or(0),
