@@ -5,4 +5,5 @@
     reason = "a test stops at the first surprise, in its own functions too"
 )]
 
+mod app;
 mod architecture;
