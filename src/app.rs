@@ -29,7 +29,7 @@ pub use reading::{Tally, take_stock};
 /// How long a session id of an older MCP revision lasts.
 const LEGACY_SESSION: Duration = Duration::from_hours(24);
 /// Beyond the grace for requests, so long may whatever else is under way take to end.
-const LAST_PATIENCE: Duration = Duration::from_millis(500);
+const LAST_PATIENCE: Duration = Duration::from_millis(300);
 
 /// Everything that serves one configuration.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl App {
             deployments.push(Arc::new(builder.build(port).await?));
         }
         let site =
-            Site::new(deployments.clone()).map_err(|errors| AppError::Site(lines(&errors)))?;
+            Site::new(deployments.clone()).map_err(|errors| AppError::Site(words(&errors)))?;
         Ok(Self {
             deployments,
             store,
@@ -183,12 +183,9 @@ impl Builder<'_> {
             quota: settings.quota,
             clock: self.clock.clone(),
         };
-        Deployment::compile(parts).map_err(|errors| {
-            let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
-            AppError::Deployment {
-                deployment: settings.id.clone(),
-                words: words.join("; "),
-            }
+        Deployment::compile(parts).map_err(|errors| AppError::Deployment {
+            deployment: settings.id.clone(),
+            words: words(&errors),
         })
     }
 
@@ -253,6 +250,11 @@ impl Builder<'_> {
     }
 }
 
+fn words(errors: &[impl ToString]) -> String {
+    let words: Vec<_> = errors.iter().map(ToString::to_string).collect();
+    words.join("; ")
+}
+
 /// A folder that only its owner can read: leads and keys lie in it.
 pub fn make_private_folder(path: &Path) -> Result<(), AppError> {
     use std::os::unix::fs::DirBuilderExt as _;
@@ -264,13 +266,4 @@ pub fn make_private_folder(path: &Path) -> Result<(), AppError> {
             path: path.to_owned(),
             cause,
         })
-}
-
-/// Several errors as one text, one a line.
-fn lines<E: std::fmt::Display>(errors: &[E]) -> String {
-    errors
-        .iter()
-        .map(ToString::to_string)
-        .collect::<Vec<_>>()
-        .join("\n")
 }

@@ -91,15 +91,24 @@ fn report(
 
 fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
-    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
     if error.code == ErrorCode::InternalError {
-        tracing::error!(outcome, error_id, cause, "call failed");
+        log_failure(&error, &error_id);
     } else {
-        tracing::info!(outcome, error_id, cause, "call refused");
+        log_refusal(&error, &error_id);
     }
     Refusal {
         error,
         error_id,
         created_at: deployment.clock.now().to_string(),
     }
+}
+
+fn log_failure(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::error!(outcome, error_id, cause, "call failed");
+}
+
+fn log_refusal(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::info!(outcome, error_id, cause, "call refused");
 }

@@ -167,7 +167,7 @@ fn announce(app: &App, folder: &Folder, address: SocketAddr, output: Output) -> 
 Find a car:
 
   curl -s {mcp} -H 'content-type: application/json' \\
-    -H 'accept: application/json, text/event-stream' \\
+    -H 'accept: application/json, text/event-stream' -H 'mcp-protocol-version: 2025-11-25' \\
     -d '{call}'
 
 Or connect any MCP client (Streamable HTTP) to {mcp}

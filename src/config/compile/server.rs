@@ -11,6 +11,13 @@ const DEFAULT_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 
 pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server> {
     let default = Settings::default();
+    let grace_ms = u64::try_from(default.shutdown_grace.as_millis()).unwrap_or(1_500);
+    let grace_ms = scope.bounded(
+        "shutdown_grace_ms",
+        raw.shutdown_grace_ms,
+        grace_ms,
+        (0, 600_000),
+    );
     let settings = Settings {
         max_connections: scope.bounded(
             "max_connections",
@@ -42,14 +49,8 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server
             raw.body_timeout_s,
             default.body_timeout,
         ),
-        shutdown_grace: seconds(
-            scope,
-            "shutdown_grace_s",
-            raw.shutdown_grace_s,
-            default.shutdown_grace,
-        ),
+        shutdown_grace: Duration::from_millis(grace_ms),
         requests_per_minute_per_address: raw.requests_per_minute_per_address,
-        ..default
     };
     let listen = match &raw.listen {
         None => DEFAULT_LISTEN,

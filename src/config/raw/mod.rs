@@ -36,18 +36,18 @@ pub struct Raw {
 pub struct Server {
     /// The address and port to listen on; port 0 takes any free one. Default `127.0.0.1:8080`.
     pub listen: Option<String>,
-    /// Connections open at one time. Default 1024.
+    /// Connections open at one time. Default 4096.
     pub max_connections: Option<usize>,
     /// The largest head of a request taken, in bytes. Default 16384.
     pub max_header_bytes: Option<usize>,
     /// The largest request body taken, in bytes. Default 262144.
     pub max_body_bytes: Option<usize>,
-    /// Seconds in which a request's head must have arrived. Default 10.
+    /// Seconds in which a request's head must have arrived. Default 15.
     pub header_timeout_s: Option<u64>,
-    /// Seconds in which a request's body must have arrived. Default 10.
+    /// Seconds in which a request's body must have arrived. Default 15.
     pub body_timeout_s: Option<u64>,
-    /// Seconds that requests in flight have to end at shutdown. Default 1.
-    pub shutdown_grace_s: Option<u64>,
+    /// Milliseconds that requests in flight have to end at shutdown. Default 1500.
+    pub shutdown_grace_ms: Option<u64>,
     /// Requests that one address may make in a minute. Default unlimited.
     pub requests_per_minute_per_address: Option<u32>,
 }
