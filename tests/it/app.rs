@@ -46,7 +46,7 @@ impl Demo {
 
     /// A member of the ready line.
     pub(crate) fn text(&self, member: &str) -> &str {
-        self.ready[member].as_str().unwrap()
+        self.ready.get(member).and_then(Value::as_str).unwrap()
     }
 
     /// Calls one tool; the payload of the completed result.
@@ -59,8 +59,8 @@ impl Demo {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let (status, answer) = send(self.text("mcp"), &body.to_string());
         assert_eq!(status, 200, "{answer}");
-        let mut answer: Value = serde_json::from_str(&answer).unwrap();
-        answer["result"]["structuredContent"].take()
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        answer.pointer("/result/structuredContent").unwrap().clone()
     }
 
     /// Ends it by SIGTERM: the exit code and the time it took.
