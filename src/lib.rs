@@ -2,6 +2,8 @@
 
 pub mod contract;
 pub mod inventory;
+pub mod mapping;
+pub mod sources;
 pub mod profile;
 pub mod seal;
 pub mod clock;

@@ -24,6 +24,7 @@ mod look_up;
 mod re_read;
 mod gone;
 mod reader;
+mod mapped;
 mod refresh;
 mod status;
 

@@ -4,3 +4,4 @@ mod differential;
 mod examples;
 mod traversal;
 mod refreshing;
+mod mapped;
