@@ -1,6 +1,14 @@
 //! The inventory engine beside a naive scan of the same vehicles, in one run: what indexing is worth.
 //! `cargo bench --bench search`.
 
+#![expect(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::wildcard_enum_match_arm,
+    reason = "a bench may stop and prints what it measured"
+)]
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,7 +69,9 @@ fn row(n: usize, numbers: &mut Numbers) -> Row {
     let dealer = n / PER_DEALER;
     let mut place = Numbers(dealer as u64);
     let (latitude, longitude) = (place.below(24_000), place.below(57_000));
-    let features = (0..FEATURES).filter(|f| numbers.below(f + 2) == 0);
+    let features: Vec<usize> = (0..FEATURES)
+        .filter(|f| numbers.below(f + 2) == 0)
+        .collect();
     Row {
         make: format!("make {make}"),
         model: format!("model {make}-{model}"),
@@ -71,7 +81,7 @@ fn row(n: usize, numbers: &mut Numbers) -> Row {
         fuel: format!("fuel {}", numbers.below(5)),
         driveline: format!("drive {}", numbers.below(4)),
         color: format!("color {}", numbers.below(12)),
-        features: features.map(|f| format!("feature_{f}")).collect(),
+        features: features.iter().map(|f| format!("feature_{f}")).collect(),
         vin: format!("1hg{:014}", (n * 7_919) % 100_000_000),
         stock: format!("s{n}"),
         year: 2010 + i64::try_from(numbers.below(16)).unwrap_or(0),
@@ -310,10 +320,6 @@ fn bench(criterion: &mut Criterion) {
             };
             let page = inventory.search(&request, "anonymous").expect("a page");
             let (total, first) = naive(&rows, &filters);
-            let ids = page
-                .vehicles
-                .iter()
-                .map(|found| found.listing.vehicle_id.clone());
             assert_eq!(
                 (page.total, page.vehicles.len()),
                 (total as u64, first.len())
