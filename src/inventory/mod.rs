@@ -10,6 +10,7 @@ mod facets;
 mod snapshot;
 mod columns;
 mod fields;
+mod blocks;
 mod rank;
 mod terms;
 mod features;

@@ -1,3 +1,5 @@
+//! The tests of this room: an oracle, single rules, whole traversals, refreshes, a real source.
+
 mod fixture;
 mod oracle;
 mod differential;
