@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use roaring::RoaringBitmap;
 use serde_json::Value;
 
+use super::blocks::each_block;
 use super::columns::Columns;
 use super::fields::{Group, Number, miles_of_key};
 use super::rank::Ranked;
@@ -13,22 +14,11 @@ use super::snapshot::Snapshot;
 use super::terms::Terms;
 use crate::contract::Fragment;
 
-/// Rows are counted in blocks, so that no request needs memory in proportion to its matches.
-const BLOCK: usize = 2048;
-
 /// The Facets object over `rows`.
 pub(super) fn of(snapshot: &Snapshot, rows: &RoaringBitmap) -> Fragment {
     let columns = snapshot.columns();
     let mut tally = Tally::new(columns);
-    let mut block: Vec<u32> = Vec::with_capacity(BLOCK);
-    for row in rows {
-        block.push(row);
-        if block.len() == BLOCK {
-            tally.count(columns, &block);
-            block.clear();
-        }
-    }
-    tally.count(columns, &block);
+    each_block(rows, |block| tally.count(columns, block));
 
     let mut out = String::from("{");
     for (group, counts) in Group::ALL.into_iter().zip(&tally.terms) {

@@ -3,7 +3,7 @@
 //! quotes and operators are letters like others (AAP-406, AAP-407).
 
 use memchr::memmem::Finder;
-use roaring::RoaringBitmap;
+use roaring::{MultiOps as _, RoaringBitmap};
 
 use super::rank::narrow;
 use super::terms::Terms;
@@ -50,12 +50,12 @@ impl Keywords {
         let finder = Finder::new(token.as_bytes()).into_owned();
         let entries = terms.into_iter().flat_map(Terms::entries);
         let features = self.features.iter().map(|(text, rows)| (&**text, rows));
-        let mut rows = RoaringBitmap::new();
-        for (text, of_text) in entries.chain(features) {
-            if finder.find(text.as_bytes()).is_some() {
-                rows |= of_text;
-            }
-        }
+        // Joined at once: adding small sets one by one copies the growing sum each time.
+        let hits = entries.chain(features).filter(|(text, _)| {
+            let text = text.as_bytes();
+            finder.find(text).is_some()
+        });
+        let rows = hits.map(|(_, rows)| rows).union();
         Token {
             keywords: self,
             finder,
@@ -94,6 +94,9 @@ impl Token<'_> {
     /// All rows that hold the token.
     pub(super) fn into_rows(self) -> RoaringBitmap {
         let mut rows = self.rows;
+        if rows.len() == self.keywords.ends.len() as u64 {
+            return rows;
+        }
         let mut hits: Vec<u32> = Vec::new();
         let mut position = 0;
         let mut row = 0;

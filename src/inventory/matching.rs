@@ -6,10 +6,11 @@ use std::borrow::Cow;
 use roaring::{MultiOps as _, RoaringBitmap};
 
 use super::InventoryError;
+use super::blocks::{each_block, each_block_below, retain};
 use super::fields::{Group, Number, bool_term, miles_key};
 use super::keywords::Token;
 use super::places::Distances;
-use super::rank::Ranked;
+use super::rank::{MISSING, Ranked, narrow};
 use super::snapshot::Snapshot;
 use super::text::{fold, tokens};
 use crate::contract::Problem;
@@ -33,7 +34,7 @@ pub(super) struct Matching<'s> {
 /// A constraint that is tested row by row.
 #[derive(Debug)]
 enum Test<'s> {
-    /// `low <= rank < high`; a missing value's rank is above every `high`.
+    /// `low <= rank < high`, where `low < high`; a missing value's rank is above every `high`.
     Range {
         ranks: &'s [u32],
         low: u32,
@@ -121,6 +122,7 @@ impl<'s> Matching<'s> {
         let high = max.map_or_else(|| column.through(&i64::MAX), |max| column.through(&max));
         if low >= high {
             self.rows = Some(Cow::Owned(RoaringBitmap::new()));
+            return;
         }
         self.tests.push(Test::Range {
             ranks: column.ranks(),
@@ -172,28 +174,36 @@ impl<'s> Matching<'s> {
         self.rows.as_ref().is_none_or(|rows| rows.contains(row)) && self.passes(row)
     }
 
-    #[inline]
     fn passes(&self, row: u32) -> bool {
-        self.tests.iter().all(|test| match test {
-            Test::Range { ranks, low, high } => {
-                let rank = ranks.get(row as usize);
-                rank.is_some_and(|rank| low <= rank && rank < high)
-            }
-            Test::Near => self.distances.as_ref().is_some_and(|d| d.holds(row)),
-            Test::Keyword(token) => token.holds(row),
-        })
+        self.tests.iter().all(|test| self.passes_one(test, row))
     }
 
-    /// Goes through the matching rows in ascending order.
-    pub(super) fn each(&self, mut visit: impl FnMut(u32)) {
-        let visit = |row| {
-            if self.passes(row) {
-                visit(row);
+    fn passes_one(&self, test: &Test<'_>, row: u32) -> bool {
+        match test {
+            Test::Range { ranks, low, high } => in_range(ranks, *low, *high, row),
+            Test::Near => self.distances.as_ref().is_some_and(|d| d.holds(row)),
+            Test::Keyword(token) => token.holds(row),
+        }
+    }
+
+    /// Goes through the matching rows in ascending order, block by block.
+    pub(super) fn each_block(&self, mut visit: impl FnMut(&[u32])) {
+        let visit = |block: &mut Vec<u32>| {
+            for test in &self.tests {
+                match test {
+                    Test::Range { ranks, low, high } => {
+                        retain(block, |row| in_range(ranks, *low, *high, row));
+                    }
+                    Test::Near | Test::Keyword(_) => {
+                        block.retain(|row| self.passes_one(test, *row));
+                    }
+                }
             }
+            visit(block);
         };
         match &self.rows {
-            None => (0..super::rank::narrow(self.snapshot.len())).for_each(visit),
-            Some(rows) => rows.iter().for_each(visit),
+            None => each_block_below(narrow(self.snapshot.len()), visit),
+            Some(rows) => each_block(rows, visit),
         }
     }
 
@@ -211,11 +221,21 @@ impl<'s> Matching<'s> {
             });
         }
         let mut set = RoaringBitmap::new();
-        self.each(|row| {
-            set.insert(row);
+        self.each_block(|block| {
+            // Rows come in ascending order, so that appending cannot fail.
+            let appended = set.append(block.iter().copied());
+            debug_assert!(appended.is_ok());
         });
         Cow::Owned(set)
     }
+}
+
+/// Whether `low <= rank < high`, where `low < high`. Both bounds at once: a rank below `low` wraps around
+/// to a great number, and a missing one is great already.
+#[inline]
+fn in_range(ranks: &[u32], low: u32, high: u32, row: u32) -> bool {
+    let rank = ranks.get(row as usize).copied().unwrap_or(MISSING);
+    rank.wrapping_sub(low) < high - low
 }
 
 /// A whole number of miles beside fractional ranges.

@@ -10,6 +10,7 @@ mod facets;
 mod snapshot;
 mod columns;
 mod fields;
+mod blocks;
 mod rank;
 mod terms;
 mod features;
@@ -24,10 +25,13 @@ mod look_up;
 mod re_read;
 mod gone;
 mod reader;
+mod mapped;
 mod refresh;
 mod status;
+mod timings;
 
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use serde_json::Value;
@@ -46,6 +50,7 @@ pub use refresh::RefreshError;
 pub use settings::{Settings, capabilities};
 pub use snapshot::{IndexBytes, Snapshot};
 pub use status::Status;
+pub use timings::{Kind, Timing};
 
 /// One deployment's inventory.
 pub struct Inventory {
@@ -61,6 +66,7 @@ pub struct Inventory {
     /// Held while reading: one reading at a time.
     readings: tokio::sync::Mutex<refresh::Readings>,
     status: std::sync::Mutex<Status>,
+    timings: timings::Timings,
 }
 
 impl Inventory {
@@ -76,14 +82,21 @@ impl Inventory {
         request: &SearchRequest,
         caller_scope: &str,
     ) -> Result<Page, InventoryError> {
-        search::page(self, &*self.fresh()?, request, caller_scope)
+        let began = Instant::now();
+        let page = search::page(self, &*self.fresh()?, request, caller_scope);
+        let kind = Kind::of_search(request.filters.as_ref());
+        self.timings.note(kind, began);
+        page
     }
 
     /// The AAP Facets object over the full matching set.
     pub fn facets(&self, filters: Option<&Filters>) -> Result<Arc<Fragment>, InventoryError> {
         let snapshot = self.fresh()?;
+        let began = Instant::now();
         let matching = matching::Matching::new(&snapshot, filters)?;
-        Ok(search::facets(&snapshot, &matching))
+        let facets = search::facets(&snapshot, &matching);
+        self.timings.note(Kind::Facets, began);
+        Ok(facets)
     }
 
     /// The one listing that all given identifiers name, re-read at the source where it has a look-up.
@@ -103,6 +116,11 @@ impl Inventory {
             .as_ref()
             .map(|snapshot| self.age_s(snapshot));
         status
+    }
+
+    /// How long questions took since the start, by kind.
+    pub fn timings(&self) -> Vec<Timing> {
+        self.timings.read()
     }
 
     /// The snapshot in use.

@@ -163,6 +163,23 @@ impl<'s> QueryOrder<'s> {
         compose(key, row)
     }
 
+    /// Where each of `rows` stands, in `places`.
+    pub(super) fn places(&self, rows: &[u32], places: &mut Vec<u64>) {
+        places.clear();
+        match (&self.by, &self.since) {
+            (By::Column { ranks, .. }, None) => {
+                let (count, descending) = (self.count, self.descending());
+                places.extend(rows.iter().map(|row| {
+                    let rank = ranks.get(*row as usize).copied().unwrap_or(MISSING);
+                    compose(directed(rank, count, descending), *row)
+                }));
+            }
+            (By::Column { .. } | By::Distance { .. } | By::Nothing, _) => {
+                places.extend(rows.iter().map(|row| self.place(*row)));
+            }
+        }
+    }
+
     /// The first place after the unit that a cursor names, whether that unit is still here or not.
     pub(super) fn after(&self, cursor: &Place, dealer: Option<&str>, id: &str) -> u64 {
         let next_row = self.snapshot.row_after(dealer, id);

@@ -15,6 +15,7 @@ use super::reader::{Reader, Unit};
 use super::search::TRAVERSAL_LIFETIMES;
 use super::settings::Settings;
 use super::status::Status;
+use super::timings::Timings;
 use super::{Inventory, InventoryError};
 use crate::clock::Clock;
 use crate::seal::KeyRing;
@@ -78,6 +79,7 @@ impl Inventory {
             look_ups: LookUps::default(),
             readings: tokio::sync::Mutex::default(),
             status: Mutex::default(),
+            timings: Timings::default(),
         });
         inventory
             .remember()

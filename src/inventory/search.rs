@@ -4,6 +4,7 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
+use super::blocks::BLOCK;
 use super::cursor::{Binding, Cursor};
 use super::matching::Matching;
 use super::order::{QueryOrder, row_of};
@@ -170,19 +171,25 @@ impl Cutter<'_, '_> {
     fn smallest(&self, start: u64, limit: usize) -> Cut {
         let mut heap: BinaryHeap<u64> = BinaryHeap::with_capacity(limit);
         let (mut total, mut eligible) = (0, 0);
-        self.matching.each(|row| {
-            total += 1;
-            let place = self.order.place(row);
-            if place < start || self.unsure.is_some_and(|unsure| unsure.holds(row)) {
-                return;
-            }
-            eligible += 1;
-            if heap.len() < limit {
-                heap.push(place);
-            } else if let Some(mut greatest) = heap.peek_mut()
-                && place < *greatest
-            {
-                *greatest = place;
+        let mut places = Vec::with_capacity(BLOCK);
+        self.matching.each_block(|block| {
+            total += block.len() as u64;
+            self.order.places(block, &mut places);
+            for place in places.iter().copied().filter(|place| *place >= start) {
+                if self
+                    .unsure
+                    .is_some_and(|unsure| unsure.holds(row_of(place)))
+                {
+                    continue;
+                }
+                eligible += 1;
+                if heap.len() < limit {
+                    heap.push(place);
+                } else if let Some(mut greatest) = heap.peek_mut()
+                    && place < *greatest
+                {
+                    *greatest = place;
+                }
             }
         });
         Cut {

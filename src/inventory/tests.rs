@@ -1,6 +1,9 @@
+//! The tests of this room: an oracle, single rules, whole traversals, refreshes, a real source.
+
 mod fixture;
 mod oracle;
 mod differential;
 mod examples;
 mod traversal;
 mod refreshing;
+mod mapped;

@@ -40,21 +40,18 @@ fn the_radius_is_inclusive_and_unrounded() {
         0,
         "rounding to a thousandth would have let it in"
     );
-    // The least radius that lets it in is the unrounded distance itself.
-    let (mut out, mut radius) = ((degree - 1e-9).to_bits(), (degree + 1e-9).to_bits());
-    while out + 1 < radius {
-        let middle = out.midpoint(radius);
-        *(if total(f64::from_bits(middle)) == 0 {
-            &mut out
-        } else {
-            &mut radius
-        }) = middle;
-    }
-    let radius = f64::from_bits(radius);
-    assert!((radius - degree).abs() < 1e-11);
-    let near = json!({"latitude": 0.0, "longitude": 0.0, "radius_mi": radius});
+    let near = json!({"latitude": 0.0, "longitude": 0.0, "radius_mi": 70});
     let page = search(&inventory, json!({"filters": {"near": near}}));
     assert_eq!(page.vehicles[0].distance_mi, Some(69.093));
+
+    // At the antipode the formula is exact: half of the great circle.
+    let half_circle = 2.0 * 3958.7613 * std::f64::consts::FRAC_PI_2;
+    let total = |radius: f64| {
+        let near = json!({"latitude": 0.0, "longitude": -179.0, "radius_mi": radius});
+        search(&inventory, json!({"filters": {"near": near}})).total
+    };
+    assert_eq!(total(half_circle), 1, "the bound itself is inside");
+    assert_eq!(total(half_circle.next_down()), 0);
 }
 
 // AAP-375 AAP-395

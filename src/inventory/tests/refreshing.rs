@@ -267,3 +267,25 @@ fn the_index_tells_its_size() {
     let index = status.index.unwrap();
     assert!(index.columns > 0 && index.orders > 0 && index.look_up > 0 && index.keywords > 0);
 }
+
+// AAP-505
+#[test]
+fn questions_are_timed_by_kind() {
+    let inventory = runtime().block_on(World::new(cars(&["a"])).start());
+    search(&inventory, json!({}));
+    search(&inventory, json!({"filters": {"query": "x"}}));
+    search(&inventory, json!({"filters": {"query": "y"}}));
+    inventory.facets(None).unwrap();
+    let timings = inventory.timings();
+    let counts: Vec<(&str, u64)> = timings
+        .iter()
+        .map(|timing| (timing.kind.label(), timing.counts.iter().sum()))
+        .collect();
+    let expected = [
+        ("search", 1),
+        ("search_near", 0),
+        ("search_keyword", 2),
+        ("facets", 1),
+    ];
+    assert_eq!(counts, expected);
+}
