@@ -1,4 +1,4 @@
 //! Tests of the mapping room.
 
 mod language;
-mod presets;
+pub(crate) mod presets;
