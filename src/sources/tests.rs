@@ -1,5 +1,6 @@
 //! Tests of the sources room: real databases, started here and ended here.
 
+mod feed;
 mod mariadb;
 mod postgres;
 mod servers;

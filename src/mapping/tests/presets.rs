@@ -42,6 +42,7 @@ pub(crate) async fn sqlite(directory: &Path, sample: &str) -> String {
     format!("sqlite://{}", path.display())
 }
 
+#[derive(Debug)]
 pub(crate) struct Mapped {
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) resolved: Resolved,

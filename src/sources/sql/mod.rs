@@ -99,6 +99,7 @@ impl Database {
             columns,
             columns_are_fixed: rows > 0,
             tables,
+            skipped: Vec::new(),
         })
     }
 

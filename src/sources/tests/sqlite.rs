@@ -99,10 +99,11 @@ async fn queries_that_write_are_refused_before_and_by_the_session() {
 
 #[tokio::test]
 async fn limits_hold() {
+    type Set = fn(&mut sql::Settings);
     let directory = tempfile::tempdir().unwrap();
     let settings = sample(directory.path()).await;
     let dms = mapping("dms-sqlserver");
-    let cases: [(&str, fn(&mut sql::Settings)); 4] = [
+    let cases: [(&str, Set); 4] = [
         ("max_rows", |s| s.max_rows = 5),
         ("max_child_rows", |s| s.max_child_rows = 5),
         ("max_columns", |s| s.max_columns = 3),
