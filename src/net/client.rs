@@ -1,0 +1,237 @@
+//! One request, one connection: parse the URL, dial, shake hands, send, read up to the limit.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::uri::Scheme;
+use http::{StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use rustls_pki_types::ServerName;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+
+use super::{NetError, Policy, Request, Response, dial, tls};
+
+/// Bytes of a response's status line and headers.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+const MAX_HEADERS: usize = 100;
+const MAX_URL_BYTES: usize = 8 * 1024;
+/// What the client itself decides about a message.
+const OWN_HEADERS: [HeaderName; 7] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::TRANSFER_ENCODING,
+    header::CONNECTION,
+    header::UPGRADE,
+    header::TE,
+    header::TRAILER,
+];
+
+/// Sends requests under one policy. Cheap to clone.
+#[derive(Clone)]
+pub struct Client(Arc<Inner>);
+
+struct Inner {
+    policy: Policy,
+    tls: TlsConnector,
+}
+
+/// A URL that passed the policy.
+struct Target {
+    secure: bool,
+    /// Without brackets.
+    host: String,
+    port: u16,
+    /// `host[:port]` as written, for the `Host` header.
+    authority: HeaderValue,
+    path: Uri,
+}
+
+impl Client {
+    /// Reads the policy's certificate files once.
+    pub fn new(policy: Policy) -> Result<Self, NetError> {
+        let tls = TlsConnector::from(Arc::new(tls::config(&policy)?));
+        Ok(Self(Arc::new(Inner { policy, tls })))
+    }
+
+    /// Sends one request and reads its whole answer, within the policy's times and sizes.
+    pub async fn send(&self, request: Request) -> Result<Response, NetError> {
+        let policy = &self.0.policy;
+        let target = Target::parse(&request.url, policy)?;
+        let start = Instant::now();
+        let deadline = start + policy.timeout;
+        let stream = timeout_at(deadline.min(start + policy.connect_timeout), async {
+            let stream = dial::connect(&policy.network, policy.reach, &target.host, target.port);
+            Link::open(stream.await?, &target, &self.0.tls).await
+        })
+        .await
+        .map_err(|_| NetError::ConnectTimeout)??;
+        let message = target.message(request);
+        timeout_at(deadline, async {
+            match stream {
+                Link::Plain(stream) => exchange(stream, message, policy.max_body_bytes).await,
+                Link::Tls(stream) => exchange(*stream, message, policy.max_body_bytes).await,
+            }
+        })
+        .await
+        .map_err(|_| NetError::Timeout)?
+    }
+}
+
+enum Link {
+    Plain(TcpStream),
+    Tls(Box<tokio_rustls::client::TlsStream<TcpStream>>),
+}
+
+impl Link {
+    async fn open(
+        stream: TcpStream,
+        target: &Target,
+        tls: &TlsConnector,
+    ) -> Result<Self, NetError> {
+        if !target.secure {
+            return Ok(Self::Plain(stream));
+        }
+        let name = ServerName::try_from(target.host.clone())
+            .map_err(|_| NetError::Url("its host cannot stand in a certificate"))?;
+        let stream = tls.connect(name, stream).await.map_err(NetError::Tls)?;
+        Ok(Self::Tls(Box::new(stream)))
+    }
+}
+
+impl Target {
+    fn parse(url: &str, policy: &Policy) -> Result<Self, NetError> {
+        if url.len() > MAX_URL_BYTES {
+            return Err(NetError::Url("too long"));
+        }
+        let uri: Uri = url.parse().map_err(|_| NetError::Url("malformed"))?;
+        let secure = match uri.scheme() {
+            Some(scheme) if *scheme == Scheme::HTTPS => true,
+            Some(scheme) if *scheme == Scheme::HTTP && policy.allow_http => false,
+            _ => return Err(NetError::Url("its scheme is not permitted")),
+        };
+        let authority = uri.authority().ok_or(NetError::Url("no host"))?;
+        if authority.as_str().contains('@') {
+            return Err(NetError::Url("it carries user information"));
+        }
+        let default = if secure { 443 } else { 80 };
+        let port = match authority.port() {
+            None => default,
+            Some(port) if policy.any_port || port.as_u16() == default => port.as_u16(),
+            Some(_) => return Err(NetError::Url("its port is not permitted")),
+        };
+        let host = authority.host().trim_matches(['[', ']']);
+        if host.is_empty() {
+            return Err(NetError::Url("no host"));
+        }
+        let path = uri.path_and_query().map_or("/", |path| path.as_str());
+        Ok(Self {
+            secure,
+            host: host.to_owned(),
+            port,
+            authority: HeaderValue::from_str(authority.as_str())
+                .map_err(|_| NetError::Url("malformed"))?,
+            path: path.parse().map_err(|_| NetError::Url("malformed"))?,
+        })
+    }
+
+    fn message(self, request: Request) -> http::Request<Full<Bytes>> {
+        let mut headers = request.headers;
+        for own in OWN_HEADERS {
+            headers.remove(own);
+        }
+        headers.insert(header::HOST, self.authority);
+        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        let mut default = |name, value| {
+            headers
+                .entry(name)
+                .or_insert(HeaderValue::from_static(value));
+        };
+        default(
+            header::USER_AGENT,
+            concat!("forecourt/", env!("CARGO_PKG_VERSION")),
+        );
+        default(header::ACCEPT_ENCODING, "identity");
+        let mut message = http::Request::new(Full::new(request.body));
+        *message.method_mut() = request.method;
+        *message.uri_mut() = self.path;
+        *message.headers_mut() = headers;
+        message
+    }
+}
+
+/// Ends the connection's task with the exchange, however that ends.
+struct Task(tokio::task::JoinHandle<()>);
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+async fn exchange<S>(
+    stream: S,
+    message: http::Request<Full<Bytes>>,
+    limit: usize,
+) -> Result<Response, NetError>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (mut sender, connection) = http1::Builder::new()
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(NetError::Lost)?;
+    let _task = Task(tokio::spawn(async move {
+        // its error reaches the sender or the body as well
+        drop(connection.await);
+    }));
+    let answer = sender.send_request(message).await.map_err(NetError::Lost)?;
+    let (head, body) = answer.into_parts();
+    let body = read(head.status, &head.headers, body, limit).await?;
+    Ok(Response {
+        status: head.status,
+        headers: head.headers,
+        body,
+    })
+}
+
+async fn read(
+    status: StatusCode,
+    headers: &HeaderMap,
+    mut body: Incoming,
+    limit: usize,
+) -> Result<Bytes, NetError> {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse::<u64>().ok());
+    if announced.is_some_and(|bytes| usize::try_from(bytes).map_or(true, |bytes| bytes > limit)) {
+        return Err(NetError::TooLarge(status));
+    }
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(NetError::Lost)?;
+        if let Some(data) = frame.data_ref() {
+            if data.len() > limit.saturating_sub(whole.len()) {
+                return Err(NetError::TooLarge(status));
+            }
+            whole.extend_from_slice(data);
+        }
+    }
+    Ok(whole.freeze())
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}
