@@ -12,8 +12,8 @@ use jiff::Timestamp;
 
 pub use embedded::Embedded;
 pub use rows::{
-    Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, Lead,
-    LeadFilter, NewDelivery, Recovered, Tally,
+    Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, KeyRow,
+    Lead, LeadFilter, NewDelivery, Recovered, Restored, Tally,
 };
 
 /// Where a deployment's durable state lies.
@@ -193,6 +193,21 @@ impl Store {
     pub async fn remove(&self, lead_ids: &[String]) -> Result<u64, StoreError> {
         match self {
             Self::Embedded(store) => store.remove(lead_ids).await,
+        }
+    }
+
+    /// The idempotency key of a lead, while it is kept.
+    pub async fn key_row(&self, lead_id: &str) -> Result<Option<KeyRow>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.key_row(lead_id).await,
+        }
+    }
+
+    /// Takes in a whole lead from another store; `false` when it is here already. A key that is taken
+    /// here stays whose it is.
+    pub async fn restore(&self, restored: Restored) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.restore(restored).await,
         }
     }
 
