@@ -187,10 +187,11 @@ impl DeliveryLine {
     }
 
     fn restored(self) -> Result<Delivery, String> {
-        let (state, detail) = match known(&self.state)? {
-            DeliveryState::Sending => (DeliveryState::Held, INTERRUPTED.to_owned()),
-            state => (state, self.detail),
-        };
+        let (mut state, mut detail) = (known(&self.state)?, self.detail);
+        if state == DeliveryState::Sending {
+            state = DeliveryState::Held;
+            INTERRUPTED.clone_into(&mut detail);
+        }
         Ok(Delivery {
             target: self.target,
             state,

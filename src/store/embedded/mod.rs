@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
-use sqlx::{ConnectOptions as _, Row as _, SqliteConnection};
+use sqlx::{ConnectOptions as _, SqliteConnection};
 
 use super::rows::Recovered;
 use super::{StoreError, schema};
@@ -85,6 +85,7 @@ impl Embedded {
     /// The journal mode and the synchronous level (2 is FULL) that writes really have.
     #[cfg(test)]
     pub(super) async fn durability(&self) -> Result<(String, i64), StoreError> {
+        use sqlx::Row as _;
         self.write(|connection| {
             Box::pin(async move {
                 let mode = sqlx::query("PRAGMA journal_mode")
