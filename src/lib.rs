@@ -1,13 +1,22 @@
 #![doc = include_str!("ARCHITECTURE.md")]
 
+pub mod cli;
+pub mod app;
+pub mod config;
+pub mod server;
+pub mod bindings;
+pub mod dispatch;
 pub mod contract;
+pub mod skills;
+pub mod deployment;
 pub mod inventory;
 pub mod mapping;
 pub mod sources;
 pub mod leads;
-pub mod profile;
-pub mod net;
-pub mod seal;
-pub mod clock;
-pub mod store;
 pub mod delivery;
+pub mod store;
+pub mod net;
+pub mod profile;
+pub mod seal;
+pub mod telemetry;
+pub mod clock;

@@ -1,31 +1,14 @@
-//! The `forecourt` command. Must only read its arguments, run, and turn the outcome into an exit code.
+//! The program: makes the cryptography ready and hands the command line on.
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
-
-/// Stands in front of a car dealer's systems and lets buyers' AI agents shop there.
-#[derive(Debug, Parser)]
-#[command(name = "forecourt", version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    /// Print the version.
-    Version,
-}
-
 fn main() -> ExitCode {
-    match Arguments::parse().command {
-        Command::Version => {
-            // A closed pipe is the reader's choice, not a failure.
-            match writeln!(std::io::stdout(), "forecourt {}", env!("CARGO_PKG_VERSION")) {
-                Ok(()) | Err(_) => ExitCode::SUCCESS,
-            }
-        }
+    // First of all: without a provider installed, rustls and jsonwebtoken panic at their first use as
+    // soon as any dependency brings a second one.
+    let tls = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let tokens = jsonwebtoken::crypto::aws_lc::DEFAULT_PROVIDER.install_default();
+    if tls.is_err() || tokens.is_err() {
+        return ExitCode::from(70);
     }
+    forecourt::cli::run(std::env::args_os())
 }

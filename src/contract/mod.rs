@@ -1,9 +1,9 @@
 //! What the Auto Agent Protocol says: skills, error codes, request shapes, schemas. Pure: no I/O, no
 //! clock, nothing of any deployment. What only one AAP release fixes lies in its own folder (`v3_0`).
 
+pub mod canonical;
 pub mod answer;
 pub mod caller;
-pub mod canonical;
 pub mod capabilities;
 pub mod error;
 pub mod json;

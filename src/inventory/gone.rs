@@ -146,6 +146,7 @@ impl Gone {
 
     /// Writes it all, in one piece or not at all.
     pub(super) fn write(&self, directory: &Path) -> io::Result<()> {
+        fs::create_dir_all(directory)?;
         let target = path(directory);
         let fresh = target.with_extension("new");
         let mut file = BufWriter::new(fs::File::create(&fresh)?);

@@ -119,7 +119,7 @@ impl Inventory {
     /// Refreshes until `shutdown` says so.
     pub async fn run(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
         let refreshing = async {
-            let mut wait = self.settings.refresh_interval;
+            let mut wait = Duration::from_secs(self.settings.refresh_interval_s);
             loop {
                 tokio::time::sleep(wait).await;
                 wait = self.refresh_and_next_wait().await;
@@ -132,7 +132,7 @@ impl Inventory {
     }
 
     async fn refresh_and_next_wait(self: &Arc<Self>) -> Duration {
-        let interval = self.settings.refresh_interval;
+        let interval = Duration::from_secs(self.settings.refresh_interval_s);
         let Err(error) = self.refresh().await else {
             return interval;
         };

@@ -1,10 +1,10 @@
 //! What an operator may decide about one deployment's inventory. Must not read configuration files.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::contract::Capabilities;
-use crate::contract::capabilities::Scope;
+use crate::contract::capabilities::{Scope, SearchOptions};
 use crate::contract::request::{Sort, SortField, SortOrder};
 
 /// The settings of one inventory.
@@ -18,8 +18,8 @@ pub struct Settings {
     pub facets_in_search: bool,
     /// Seconds after which a cursor expires; each page renews it, sixteen times this long in all.
     pub cursor_ttl_s: i64,
-    /// From the end of one reading to the beginning of the next.
-    pub refresh_interval: Duration,
+    /// Seconds from the end of one reading to the beginning of the next.
+    pub refresh_interval_s: u64,
     /// Seconds after which a reading is too old to answer from; `None` never.
     pub max_age_s: Option<i64>,
     /// The greatest share of units, 0 to 1, that may vanish from one reading to the next; a reading that
@@ -41,7 +41,7 @@ impl Settings {
             capabilities,
             facets_in_search: false,
             cursor_ttl_s: 15 * 60,
-            refresh_interval: Duration::from_mins(5),
+            refresh_interval_s: 5 * 60,
             max_age_s: Some(24 * 60 * 60),
             shrink_guard: 0.5,
             directory: None,
@@ -51,85 +51,17 @@ impl Settings {
     }
 }
 
-/// Every filter that a listing field or a profile can answer, in the order of
-/// [`crate::contract::request::Filters`]. `supplied` are the AAP fields that the mapping fills.
+/// What a search of this inventory can offer, before an operator narrows it: `supplied` tells whether the
+/// mapping fills an AAP field, `features` whether it has a vocabulary, `placed` whether a rooftop's
+/// coordinates are known. The newest update first is the order that needs nothing but what every listing has.
 pub fn capabilities(
     scope: Scope,
     supplied: impl Fn(&str) -> bool,
     features: bool,
-    rooftops_placed: bool,
+    placed: bool,
 ) -> Capabilities {
-    let by_field: [(&str, &[&str]); 22] = [
-        ("make", &["make"]),
-        ("model", &["model"]),
-        ("trim", &["trim"]),
-        ("condition", &["condition"]),
-        ("vehicle_type", &["vehicle_type"]),
-        ("status", &["status"]),
-        ("body", &["body"]),
-        ("transmission", &["transmission"]),
-        ("fuel", &["fuel"]),
-        ("driveline", &["driveline"]),
-        ("charge_port", &["charge_port"]),
-        ("dc_fast_charge", &["dc_fast_charge"]),
-        ("exterior_color", &["exterior_color"]),
-        ("interior_color", &["interior_color"]),
-        ("year", &["year_min", "year_max"]),
-        ("price", &["price_min", "price_max"]),
-        ("mileage", &["mileage_max"]),
-        (
-            "electric_range_mi",
-            &["electric_range_mi_min", "electric_range_mi_max"],
-        ),
-        (
-            "displacement_cc",
-            &["displacement_cc_min", "displacement_cc_max"],
-        ),
-        ("vin", &["vin"]),
-        ("stock", &["stock"]),
-        ("make", &["query"]),
-    ];
-    // Status is in every listing; a listing without a type is a car.
-    let always = ["status", "vehicle_type"];
-    let mut filters: Vec<String> = Vec::new();
-    for (field, names) in by_field {
-        if always.contains(&field) || supplied(field) {
-            filters.extend(names.iter().map(|name| (*name).to_owned()));
-        }
-    }
-    if features {
-        filters.extend(["features_all".to_owned(), "features_any".to_owned()]);
-    }
-    let near = rooftops_placed && supplied("rooftop");
-    if near {
-        filters.push("near".to_owned());
-    }
-    if scope == Scope::Dealer && supplied("rooftop") {
-        filters.push("rooftops".to_owned());
-    }
-    let sortable = [
-        "price",
-        "list_price",
-        "msrp",
-        "mileage",
-        "year",
-        "make",
-        "model",
-        "stock",
-    ];
-    let mut sort_fields: Vec<String> = sortable
-        .into_iter()
-        .filter(|field| supplied(field))
-        .map(str::to_owned)
-        .collect();
-    sort_fields.push("updated_at".to_owned());
-    if near {
-        sort_fields.push("distance_mi".to_owned());
-    }
-    Capabilities {
+    let options = SearchOptions {
         scope,
-        filters,
-        sort_fields,
         default_sort: Sort {
             field: SortField::UpdatedAt,
             order: SortOrder::Desc,
@@ -137,5 +69,53 @@ pub fn capabilities(
         default_limit: 20,
         max_limit: 100,
         offset: false,
+        has_facets: features,
+    };
+    let mut fields: BTreeSet<String> = INDEXED
+        .into_iter()
+        .filter(|field| supplied(field))
+        .map(str::to_owned)
+        .collect();
+    // Every listing has an update and a status, and one without a type is a car.
+    fields.extend(["updated_at", "status", "vehicle_type"].map(str::to_owned));
+    if features {
+        fields.insert("feature_evidence".to_owned());
     }
+    Capabilities::compile(&fields, placed, &options).unwrap_or_else(|_| Capabilities {
+        scope,
+        filters: Vec::new(),
+        sort_fields: vec!["updated_at".to_owned()],
+        default_sort: options.default_sort,
+        default_limit: options.default_limit,
+        max_limit: options.max_limit,
+        offset: options.offset,
+    })
 }
+
+/// The listing fields that search can ask for.
+const INDEXED: [&str; 24] = [
+    "make",
+    "model",
+    "trim",
+    "condition",
+    "vehicle_type",
+    "status",
+    "body",
+    "transmission",
+    "fuel",
+    "driveline",
+    "charge_port",
+    "dc_fast_charge",
+    "exterior_color",
+    "interior_color",
+    "year",
+    "price",
+    "list_price",
+    "msrp",
+    "mileage",
+    "electric_range_mi",
+    "displacement_cc",
+    "vin",
+    "stock",
+    "rooftop",
+];

@@ -287,14 +287,8 @@ fn what_the_contract_refuses_is_left_out_and_counted() {
         .as_mut()
         .unwrap()
         .push(Unit::Rejected("column x: text".into()));
-    let check = |listing: &Value| match listing["price"].as_i64() {
-        Some(price) if price < 0 => Err(vec![crate::contract::Problem::new(
-            "/price",
-            "minimum",
-            "not below 0",
-        )]),
-        _ => Ok(()),
-    };
+    let contract = crate::contract::Contract::v3_0().unwrap();
+    let check = move |listing: &Value| contract.check_listing(listing);
     let inventory = runtime().block_on(Inventory::with_reader(
         world.settings.clone(),
         world.reader(),
@@ -315,33 +309,16 @@ fn what_the_contract_refuses_is_left_out_and_counted() {
 #[test]
 fn capabilities_name_what_the_mapping_can_answer() {
     let dealer = capabilities(Scope::Dealer, |field| field != "trim", false, false);
-    assert!(
-        !dealer
-            .filters
-            .iter()
-            .any(|f| ["trim", "near", "features_all"].contains(&f.as_str()))
-    );
+    for absent in ["trim", "near", "features_all"] {
+        assert!(!dealer.filters.iter().any(|filter| filter == absent));
+    }
     assert!(dealer.filters.contains(&"rooftops".to_owned()));
     assert!(!dealer.sort_fields.contains(&"distance_mi".to_owned()));
     let aggregate = capabilities(Scope::Aggregate, |_| true, true, true);
     assert!(!aggregate.filters.contains(&"rooftops".to_owned()));
     let all = capabilities(Scope::Dealer, |_| true, true, true);
-    let filters: crate::contract::request::Filters = serde_json::from_value(json!({
-        "make": [], "model": [], "trim": [], "condition": [], "vehicle_type": [], "status": [],
-        "body": [], "transmission": [], "fuel": [], "driveline": [], "charge_port": [],
-        "dc_fast_charge": true, "exterior_color": [], "interior_color": [], "year_min": 1,
-        "year_max": 1, "price_min": 1, "price_max": 1, "mileage_max": 1,
-        "electric_range_mi_min": 1, "electric_range_mi_max": 1, "displacement_cc_min": 1,
-        "displacement_cc_max": 1, "vin": "", "stock": "", "query": "", "features_all": [],
-        "features_any": [], "near": {"latitude": 0.0, "longitude": 0.0, "radius_mi": 1.0},
-        "rooftops": []
-    }))
-    .unwrap();
-    let every: Vec<String> = json!(filters)
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
-    assert_eq!(all.filters, every, "all keys, in their order");
+    assert_eq!((all.filters.len(), all.sort_fields.len()), (30, 10));
+    let least = capabilities(Scope::Dealer, |_| false, false, false);
+    assert_eq!(least.filters, ["vehicle_type", "status"]);
+    assert_eq!(least.sort_fields, ["updated_at"]);
 }

@@ -6,11 +6,10 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
+use crate::contract::Capabilities;
 use crate::contract::capabilities::Scope;
-use crate::contract::request::Filters;
-use crate::inventory::{
-    Frame, Inventory, InventoryError, Page, Reader, Settings, Unit, capabilities,
-};
+use crate::contract::request::{Filters, Sort, SortField, SortOrder};
+use crate::inventory::{Frame, Inventory, InventoryError, Page, Reader, Settings, Unit};
 use crate::profile::{Profile, Rooftop};
 use crate::seal::KeyRing;
 
@@ -44,7 +43,7 @@ impl World {
             scope,
             profiles: Vec::new(),
             features: Vec::new(),
-            settings: Settings::new("d", capabilities(scope, |_| true, true, true)),
+            settings: Settings::new("d", capabilities(scope)),
         };
         world.set(listings);
         world
@@ -114,6 +113,22 @@ impl World {
             self.clock.clone(),
         )
         .await
+    }
+}
+
+/// Search as offered when nothing is said: the rest is the contract's to decide.
+fn capabilities(scope: Scope) -> Capabilities {
+    Capabilities {
+        scope,
+        filters: Vec::new(),
+        sort_fields: Vec::new(),
+        default_sort: Sort {
+            field: SortField::UpdatedAt,
+            order: SortOrder::Desc,
+        },
+        default_limit: 20,
+        max_limit: 100,
+        offset: true,
     }
 }
 

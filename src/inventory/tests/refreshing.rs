@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -246,7 +245,7 @@ fn a_unit_that_no_longer_has_the_asked_stock_number_is_not_substituted() {
 #[test]
 fn the_loop_refreshes_and_ends_when_told() {
     let mut world = World::new(cars(&["a"]));
-    world.settings.refresh_interval = Duration::ZERO;
+    world.settings.refresh_interval_s = 0;
     runtime().block_on(async {
         let inventory = world.start().await;
         let (end, ended) = watch::channel(false);

@@ -1,0 +1,114 @@
+//! The product: one call of one skill, whatever binding it came through. Must not know envelopes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::Value;
+use tracing::Instrument as _;
+
+use crate::contract::{AapError, Answer, Caller, ErrorCode, Skill};
+use crate::deployment::Deployment;
+use crate::skills;
+
+/// A decoded call.
+#[derive(Debug)]
+pub struct Call {
+    pub skill: Skill,
+    pub payload: Value,
+}
+
+/// A call that failed, with the id under which the log tells more.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    pub error: AapError,
+    pub error_id: String,
+    /// RFC 3339.
+    pub created_at: String,
+}
+
+impl Refusal {
+    /// The `aap.error` payload.
+    pub fn to_value(&self) -> Value {
+        self.error.to_value(&self.error_id, &self.created_at)
+    }
+}
+
+/// Runs a call. A lead goes on when the client disconnects: whether it was accepted is decided by the
+/// ledger, not by the socket.
+pub async fn dispatch(
+    deployment: &Arc<Deployment>,
+    caller: &Caller,
+    call: Call,
+) -> Result<Answer, Refusal> {
+    let (started, skill) = (Instant::now(), call.skill);
+    let outcome = if skill.is_read() {
+        run(deployment, caller, call).await
+    } else {
+        let (deployment, caller) = (Arc::clone(deployment), caller.clone());
+        let lead = async move { run(&deployment, &caller, call).await };
+        let finished = tokio::spawn(lead.in_current_span()).await;
+        finished.unwrap_or_else(|lost| Err(AapError::internal(lost)))
+    };
+    report(deployment, caller, skill, started, outcome)
+}
+
+async fn run(deployment: &Deployment, caller: &Caller, call: Call) -> Result<Answer, AapError> {
+    let skill = call.skill;
+    if !deployment.offers(skill) {
+        return Err(skills::fault::unsupported_skill(skill));
+    }
+    deployment.permit(caller, skill)?;
+    let request = deployment.contract.validate(skill, call.payload)?;
+    let answer = skills::run(deployment, caller, request).await?;
+    skills::check(deployment, skill, &answer)?;
+    Ok(answer)
+}
+
+/// The one place where an outcome is logged (AAP-145); nothing of request or answer enters (AAP-146).
+fn report(
+    deployment: &Deployment,
+    caller: &Caller,
+    skill: Skill,
+    started: Instant,
+    outcome: Result<Answer, AapError>,
+) -> Result<Answer, Refusal> {
+    let span = tracing::info_span!(
+        "call",
+        deployment = deployment.id,
+        aap_version = deployment.contract.version(),
+        caller = caller.kind(),
+        skill = skill.id(),
+        latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+    );
+    span.in_scope(|| match outcome {
+        Ok(answer) => {
+            tracing::info!(outcome = "ok", "call");
+            Ok(answer)
+        }
+        Err(error) => Err(refuse(error, deployment)),
+    })
+}
+
+fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
+    let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
+    if error.code == ErrorCode::InternalError {
+        log_failure(&error, &error_id);
+    } else {
+        log_refusal(&error, &error_id);
+    }
+    Refusal {
+        error,
+        error_id,
+        created_at: deployment.clock.now().to_string(),
+    }
+}
+
+fn log_failure(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::error!(outcome, error_id, cause, "call failed");
+}
+
+fn log_refusal(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::info!(outcome, error_id, cause, "call refused");
+}
