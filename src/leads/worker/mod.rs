@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 use super::adf::{self, Rendered};
 use super::record::Record;
 use super::settings::{Retry, Settings, TargetSettings};
-use super::{Leads, LeadsError};
+use super::{Leads, LeadsError, Ledger, Purge};
 use crate::delivery::{Outcome, Parcel, Target};
 use crate::store::{DeliveryState, Ending, Job, StoreError};
 
@@ -70,7 +70,10 @@ pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
     loop {
         tokio::select! {
             () = stopped(&mut stop) => break,
-            () = tokio::time::sleep(LEASE / 2) => recover(&leads).await,
+            () = tokio::time::sleep(LEASE / 2) => {
+                recover(&leads).await;
+                tidy(&leads).await;
+            }
         }
     }
     while workers.join_next().await.is_some() {}
@@ -80,6 +83,34 @@ async fn recover(leads: &Leads) {
     match leads.store.recover(leads.clock.now()).await {
         Ok(found) => log::took_over(leads, found),
         Err(error) => log::store_failed(leads, &error),
+    }
+}
+
+/// Takes out what has served its time: expired keys, and old leads where the operator set an age.
+async fn tidy(leads: &Leads) {
+    let now = leads.clock.now();
+    if let Err(error) = leads.store.sweep(now).await {
+        log::store_failed(leads, &error);
+    }
+    let Some(keep) = leads.settings.keep_ledger else {
+        return;
+    };
+    let (store, keys) = (Arc::clone(&leads.store), Arc::clone(&leads.keys));
+    let age = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
+    let purge = Purge {
+        deployment: Some(leads.settings.deployment.clone()),
+        before: now.checked_sub(age).ok(),
+        ..Purge::default()
+    };
+    if purge.before.is_none() {
+        return;
+    }
+    match Ledger::new(store, keys, leads.clock.clone())
+        .purge(&purge, false)
+        .await
+    {
+        Ok(purged) => log::purged(leads, purged.leads),
+        Err(error) => log::not_purged(leads, &error),
     }
 }
 
