@@ -128,7 +128,7 @@ impl Ledger {
                 .iter()
                 .filter(|one| one.detail == INTERRUPTED)
                 .count();
-            if self.store().restore(restored).await? {
+            if self.store().restore(restored, self.now()).await? {
                 imported.leads += 1;
                 imported.held += held as u64;
             } else {

@@ -144,6 +144,10 @@ impl Ledger {
         &self.store
     }
 
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
     pub(super) fn keys(&self) -> &KeyRing {
         &self.keys
     }

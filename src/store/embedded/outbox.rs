@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
-use super::super::StoreError;
 use super::super::rows::{DeliveryState, Ending, Job, Recovered};
+use super::super::{INTERRUPTED_BEFORE, INTERRUPTED_DURING, StoreError};
 use super::Embedded;
 
 impl Embedded {
@@ -273,13 +273,10 @@ pub(super) async fn recover(
         let transmitting: bool = orphan.try_get(2)?;
         let (state, detail) = if transmitting {
             recovered.held += 1;
-            let detail =
-                "the process ended while it was sending: whether the receiver has it is unknown";
-            (DeliveryState::Held, detail)
+            (DeliveryState::Held, INTERRUPTED_DURING)
         } else {
             recovered.queued += 1;
-            let detail = "the process ended before it began to send";
-            (DeliveryState::Queued, detail)
+            (DeliveryState::Queued, INTERRUPTED_BEFORE)
         };
         let ending = Ending {
             state,
