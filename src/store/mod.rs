@@ -27,7 +27,7 @@ const INTERRUPTED_BEFORE: &str = "the process ended before it began to send";
 /// Where a deployment's durable state lies.
 #[derive(Debug)]
 pub enum Store {
-    Embedded(Embedded),
+    Embedded(Box<Embedded>),
     Redis(Box<Redis>),
 }
 
@@ -54,7 +54,8 @@ pub enum StoreError {
 impl Store {
     /// Opens the embedded store at `path`, making or migrating its file as needed.
     pub async fn open_embedded(path: &Path) -> Result<Self, StoreError> {
-        Embedded::open(path).await.map(Self::Embedded)
+        let store = Embedded::open(path).await?;
+        Ok(Self::Embedded(Box::new(store)))
     }
 
     /// Connects to a Redis server that replicas share.

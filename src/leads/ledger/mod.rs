@@ -1,6 +1,8 @@
 //! The ledger as people use it: look, decide about what stands still, take out what must go. Opens no target
 //! and sends nothing; a running worker takes up what was decided.
 
+mod purge;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,8 +16,7 @@ use crate::clock::Clock;
 use crate::seal::KeyRing;
 use crate::store::{Delivery, DeliveryState, Ending, Lead, LeadFilter, Store, StoreError};
 
-/// How many leads are read at a time.
-const PAGE: u32 = 200;
+pub use purge::{Purge, Purged};
 
 /// The leads of a store.
 #[derive(Clone, Debug)]
@@ -84,29 +85,6 @@ pub enum Decision {
     SendAgain,
     /// The held lead is not to be delivered.
     GiveUp,
-}
-
-/// Which leads to take out.
-#[derive(Clone, Debug, Default)]
-pub struct Purge {
-    pub deployment: Option<String>,
-    /// Those accepted before.
-    pub before: Option<Timestamp>,
-    /// Those of the customer with this e-mail address or phone number.
-    pub customer: Option<String>,
-    /// Also those that are not delivered yet.
-    pub undelivered_too: bool,
-}
-
-/// What a purge found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Purged {
-    /// Leads that were, or would be, taken out.
-    pub leads: u64,
-    /// Leads that fit but are not delivered yet, and stay.
-    pub undelivered: u64,
-    /// Leads whose record does not open with these keys, and which a search by customer cannot judge.
-    pub unreadable: u64,
 }
 
 /// Why the ledger could not do it.
@@ -242,55 +220,6 @@ impl Ledger {
         Ok(done)
     }
 
-    /// Takes leads out of the ledger, or with `dry_run` only counts them. Their keys go on recognising
-    /// retries; a key holds nothing of the customer.
-    pub async fn purge(&self, purge: &Purge, dry_run: bool) -> Result<Purged, LedgerError> {
-        if purge.before.is_none() && purge.customer.is_none() {
-            return Err(LedgerError::Unbounded);
-        }
-        let mut purged = Purged::default();
-        let mut filter = LeadFilter {
-            deployment: purge.deployment.clone(),
-            accepted_before: purge.before,
-            limit: PAGE,
-            ..LeadFilter::default()
-        };
-        loop {
-            let page = self.store.leads(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.after = Some((last.accepted_at, last.lead_id.clone()));
-            let chosen: Vec<String> = page
-                .iter()
-                .filter(|lead| self.chooses(purge, lead, &mut purged))
-                .map(|lead| lead.lead_id.clone())
-                .collect();
-            purged.leads += if dry_run {
-                chosen.len() as u64
-            } else {
-                self.store.remove(&chosen).await?
-            };
-        }
-        Ok(purged)
-    }
-
-    fn chooses(&self, purge: &Purge, lead: &Lead, purged: &mut Purged) -> bool {
-        if let Some(customer) = &purge.customer {
-            match self.record(lead) {
-                Ok(record) if is_of(&record, customer) => {}
-                Ok(_) => return false,
-                Err(_) => {
-                    purged.unreadable += 1;
-                    return false;
-                }
-            }
-        }
-        if !purge.undelivered_too && lead.deliveries.iter().any(Delivery::is_open) {
-            purged.undelivered += 1;
-            return false;
-        }
-        true
-    }
-
     async fn lead(&self, lead_id: &str) -> Result<Lead, LedgerError> {
         let filter = LeadFilter {
             lead_id: Some(lead_id.to_owned()),
@@ -350,23 +279,6 @@ impl DeliverySummary {
             detail: delivery.detail.clone(),
         }
     }
-}
-
-/// Whether a record is about the customer with this e-mail address or phone number.
-fn is_of(record: &Record, customer: &str) -> bool {
-    let customer = customer.trim();
-    let said = |pointer: &str| record.request.pointer(pointer).and_then(Value::as_str);
-    let digits = |text: &str| {
-        text.chars()
-            .filter(char::is_ascii_digit)
-            .collect::<String>()
-    };
-    let by_mail = said("/customer/email").is_some_and(|email| email.eq_ignore_ascii_case(customer));
-    let number = digits(customer);
-    let by_phone = !customer.contains('@')
-        && number.len() >= 7
-        && said("/customer/phone").is_some_and(|phone| digits(phone) == number);
-    by_mail || by_phone
 }
 
 #[cfg(test)]

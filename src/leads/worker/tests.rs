@@ -6,7 +6,7 @@ use super::super::tests::{Desk, accept, request};
 use super::*;
 use crate::delivery::scripted::{Fault, Scripted};
 use crate::delivery::{self, MailReceiver, SmtpSettings, SmtpTls};
-use crate::store::{LeadFilter, Store};
+use crate::store::{DeliveryState, LeadFilter, Store};
 
 fn smtp(address: SocketAddr) -> delivery::Settings {
     delivery::Settings::Smtp(Box::new(SmtpSettings {

@@ -5,6 +5,7 @@ mod keys;
 mod ledger;
 mod outbox;
 mod presence;
+mod takeover;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -110,7 +111,7 @@ impl Embedded {
         let alone = presence.alone();
         let instance = self.instance.clone();
         let recovered = self
-            .write(move |connection| Box::pin(outbox::recover(connection, instance, alone, now)))
+            .write(move |connection| Box::pin(takeover::recover(connection, instance, alone, now)))
             .await?;
         presence.settle();
         Ok(recovered)
