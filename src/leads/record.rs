@@ -70,8 +70,8 @@ impl Record {
         }
     }
 
-    /// Reads what [`Record::to_text`] wrote, sealed or not.
-    pub(super) fn from_text(
+    /// Reads what the ledger holds of the lead, sealed or not.
+    pub fn from_text(
         text: &str,
         lead_id: &str,
         keys: &KeyRing,

@@ -32,6 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "leads",
             "oauth",
             "profile",
+            "seal",
             "clock",
         ],
     ),
