@@ -49,8 +49,14 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
         caller: RecordedCaller::Anonymous,
         listing: None,
     };
-    let rendered = adf::render("lead_preview", Clock::system().now(), &record, &profile, &settings)
-        .map_err(|error| Failure::new(Exit::Findings, error.to_string()))?;
+    let rendered = adf::render(
+        "lead_preview",
+        Clock::system().now(),
+        &record,
+        &profile,
+        &settings,
+    )
+    .map_err(|error| Failure::new(Exit::Findings, error.to_string()))?;
     let (form, content) = match &rendered.content {
         Content::Adf(text) => ("adf", text),
         Content::Text(text) => ("text", text),
@@ -64,28 +70,43 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
 fn read_request(path: &std::path::Path) -> Result<serde_json::Value, Failure> {
     let usage = |words: String| Failure::new(Exit::Findings, words);
     let payload = json::read(&schemas::read(path)?).map_err(|error| usage(error.to_string()))?;
-    let contract = Contract::v3_0().map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
+    let contract =
+        Contract::v3_0().map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
     match contract.validate(Skill::LeadSubmit, payload) {
-        Ok(Request::Lead(request)) => Ok(request.payload),
+        Ok(Request::LeadSubmit(request)) => Ok(request.payload),
         Ok(_) => Err(usage("is not a lead.submit request".to_owned())),
-        Err(error) => Err(usage(format!("{}; `forecourt validate --type lead-submit-request` says why", error.message))),
+        Err(error) => Err(usage(format!(
+            "{}; `forecourt validate --type lead-submit-request` says why",
+            error.message
+        ))),
     }
 }
 
 fn read_profile(name: &str) -> Result<AdfProfile, Failure> {
     let usage = |words: String| Failure::new(Exit::Usage, words);
-    if std::path::Path::new(name).extension().is_some_and(|ext| ext == "toml") {
-        let text = std::fs::read_to_string(name).map_err(|error| usage(format!("{name}: {error}")))?;
+    if std::path::Path::new(name)
+        .extension()
+        .is_some_and(|ext| ext == "toml")
+    {
+        let text =
+            std::fs::read_to_string(name).map_err(|error| usage(format!("{name}: {error}")))?;
         return AdfProfile::parse(name, &text).map_err(|error| usage(error.to_string()));
     }
-    AdfProfile::named(name)
-        .map_err(|error| usage(error.to_string()).hint(format!("use one of: {}", AdfProfile::names().join(", "))))
+    AdfProfile::named(name).map_err(|error| {
+        usage(error.to_string()).hint(format!("use one of: {}", AdfProfile::names().join(", ")))
+    })
 }
 
 fn configured(sources: &Sources, id: &str) -> Result<(Settings, Profile), Failure> {
-    let found = Config::load(sources)?.deployments.into_iter().find(|deployment| deployment.id == id);
-    let deployment = found.ok_or_else(|| Failure::new(Exit::Usage, format!("there is no deployment {id}")))?;
-    let settings = deployment.leads.unwrap_or_else(|| Settings::new(id, Vec::new()));
+    let found = Config::load(sources)?
+        .deployments
+        .into_iter()
+        .find(|deployment| deployment.id == id);
+    let deployment =
+        found.ok_or_else(|| Failure::new(Exit::Usage, format!("there is no deployment {id}")))?;
+    let settings = deployment
+        .leads
+        .unwrap_or_else(|| Settings::new(id, Vec::new()));
     Ok((settings, Profile::clone(&deployment.profile)))
 }
 

@@ -16,7 +16,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The status line is all that counts.
 const MAX_ANSWER_BYTES: u64 = 4096;
 
-pub(super) async fn run(address: Option<SocketAddr>, sources: &Sources, output: Output) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    address: Option<SocketAddr>,
+    sources: &Sources,
+    output: Output,
+) -> Result<Exit, Failure> {
     let address = match address {
         Some(address) => address,
         None => reachable(Config::load(sources)?.server.listen),
@@ -47,9 +51,15 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
 async fn ask(address: SocketAddr) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(address).await?;
     stream
-        .write_all(format!("GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").as_bytes())
+        .write_all(
+            format!("GET /readyz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n")
+                .as_bytes(),
+        )
         .await?;
     let mut answer = Vec::new();
-    stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer).await?;
+    stream
+        .take(MAX_ANSWER_BYTES)
+        .read_to_end(&mut answer)
+        .await?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }

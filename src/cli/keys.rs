@@ -13,9 +13,7 @@ use crate::seal::{KeyRing, SealError};
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Write a new key file with one key; an existing file is never overwritten
-    Generate {
-        file: PathBuf,
-    },
+    Generate { file: PathBuf },
     /// Put a fresh key in front: it seals from the next start on, the others go on opening
     Rotate {
         /// The key file [default: the configured one]
@@ -46,7 +44,10 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
         }
     };
     let text = format!("{}: {keys} keys, the first seals", file.display());
-    output.print(&text, &json!({ "schema_version": 1, "file": file, "keys": keys }))?;
+    output.print(
+        &text,
+        &json!({ "schema_version": 1, "file": file, "keys": keys }),
+    )?;
     Ok(Exit::Fine)
 }
 

@@ -21,7 +21,7 @@ pub(super) enum Command {
     Check(Which),
     /// Show each field's way for one vehicle: raw value, steps, result
     Explain {
-        /// Its vehicle_id, VIN or stock number
+        /// Its id, VIN or stock number
         #[arg(long, value_name = "ID")]
         vehicle: String,
         #[command(flatten)]
@@ -56,10 +56,16 @@ struct Pair {
     source: sources::Settings,
 }
 
-pub(super) async fn run(command: Command, sources: &Sources, output: Output) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    command: Command,
+    sources: &Sources,
+    output: Output,
+) -> Result<Exit, Failure> {
     match command {
         Command::Check(which) => check(which.pairs(sources)?, output).await,
-        Command::Explain { vehicle, which } => explain(which.pairs(sources)?, &vehicle, output).await,
+        Command::Explain { vehicle, which } => {
+            explain(which.pairs(sources)?, &vehicle, output).await
+        }
         Command::Test { folders } => test(&folders, output).await,
     }
 }
@@ -88,7 +94,10 @@ impl Which {
             })
             .collect();
         if pairs.is_empty() {
-            return Err(Failure::new(Exit::Usage, "no such deployment has an inventory"));
+            return Err(Failure::new(
+                Exit::Usage,
+                "no such deployment has an inventory",
+            ));
         }
         Ok(pairs)
     }
@@ -96,9 +105,13 @@ impl Which {
 
 fn read_mapping(file: &Path) -> Result<Mapping, Failure> {
     let name = file.display();
-    let text = fs::read_to_string(file).map_err(|error| Failure::new(Exit::Config, format!("{name}: {error}")))?;
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::Config, format!("{name}: {error}")))?;
     Mapping::parse(&text).map_err(|findings| {
-        let lines: Vec<_> = findings.iter().map(|finding| format!("\n  × {finding}")).collect();
+        let lines: Vec<_> = findings
+            .iter()
+            .map(|finding| format!("\n  × {finding}"))
+            .collect();
         Failure::new(Exit::Config, format!("{name}:{}", lines.concat()))
     })
 }
@@ -109,15 +122,19 @@ async fn open(pair: &Pair) -> Result<Source, Failure> {
 
 async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
-    let (mut text, mut reports) = (String::new(), Vec::new());
+    let (mut lines, mut reports) = (Vec::new(), Vec::new());
     for pair in pairs {
         let tally = app::take_stock(&open(&pair).await?, &pair.mapping).await?;
         if tally.report.has_findings() || !tally.missing_columns.is_empty() {
             exit = Exit::Findings;
         }
-        let missing: Vec<_> = tally.missing_columns.iter().map(ToString::to_string).collect();
-        let lines: String = missing.iter().map(|finding| format!("  × {finding}\n")).collect();
-        text.push_str(&format!("{}\n{}{lines}", pair.name, tally.report));
+        let missing: Vec<_> = tally
+            .missing_columns
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        lines.push(format!("{}\n{}", pair.name, tally.report).trim_end().to_owned());
+        lines.extend(missing.iter().map(|finding| format!("  × {finding}")));
         let mut report = tally.report.to_json();
         if let Some(report) = report.as_object_mut() {
             report.insert("deployment".to_owned(), pair.name.into());
@@ -125,7 +142,8 @@ async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
         }
         reports.push(report);
     }
-    output.print(text.trim_end(), &json!({ "schema_version": 1, "mappings": reports }))?;
+    output.print(&lines.join("\n"), &json!({ "schema_version": 1, "mappings": reports }),
+    )?;
     Ok(exit)
 }
 
@@ -143,9 +161,15 @@ async fn explain(pairs: Vec<Pair>, vehicle: &str, output: Output) -> Result<Exit
             .await?;
     }
     if found.is_empty() {
-        return Err(Failure::new(Exit::Findings, "no row became a vehicle with this id, VIN or stock number"));
+        return Err(Failure::new(
+            Exit::Findings,
+            "no row became a vehicle with this id, VIN or stock number",
+        ));
     }
-    output.print(found.join("\n").trim_end(), &json!({ "schema_version": 1, "explanations": found }))?;
+    output.print(
+        found.join("\n").trim_end(),
+        &json!({ "schema_version": 1, "explanations": found }),
+    )?;
     Ok(Exit::Fine)
 }
 
@@ -158,24 +182,26 @@ fn names(outcome: &Outcome, vehicle: &str) -> bool {
         Outcome::Published(listing, _) => ["vehicle_id", "vin", "stock"]
             .into_iter()
             .any(|key| is(listing.get(key).and_then(Value::as_str))),
-        Outcome::Hidden { identifiers, .. } | Outcome::Rejected { identifiers, .. } => any(identifiers),
+        Outcome::Hidden { identifiers, .. } | Outcome::Rejected { identifiers, .. } => {
+            any(identifiers)
+        }
     }
 }
 
 async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Failure> {
-    let (mut text, mut results, mut exit) = (String::new(), Vec::new(), Exit::Fine);
+    let (mut lines, mut results, mut exit) = (Vec::new(), Vec::new(), Exit::Fine);
     for folder in folders {
         let differences = run_case(folder).await?;
-        if differences.is_empty() {
-            text.push_str(&format!("√ {}\n", folder.display()));
-        } else {
+        let mark = if differences.is_empty() { '√' } else { '×' };
+        if !differences.is_empty() {
             exit = Exit::Findings;
-            text.push_str(&format!("× {}\n", folder.display()));
-            differences.iter().for_each(|line| text.push_str(&format!("    {line}\n")));
         }
+        lines.push(format!("{mark} {}", folder.display()));
+        lines.extend(differences.iter().map(|line| format!("    {line}")));
         results.push(json!({ "folder": folder, "differences": differences }));
     }
-    output.print(text.trim_end(), &json!({ "schema_version": 1, "cases": results }))?;
+    let value = json!({ "schema_version": 1, "cases": results });
+    output.print(&lines.join("\n"), &value)?;
     Ok(exit)
 }
 
@@ -183,11 +209,17 @@ async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Failure> {
 async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
     let read = |name: &str| {
         let path = folder.join(name);
-        fs::read_to_string(&path).map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+        fs::read_to_string(&path)
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
     };
     let mapping = read_mapping(&folder.join("mapping.toml"))?;
-    let expected: Vec<Map<String, Value>> = serde_json::from_str(&read("expected.json")?)
-        .map_err(|error| Failure::new(Exit::Usage, format!("{}: expected.json: {error}", folder.display())))?;
+    let expected: Vec<Map<String, Value>> =
+        serde_json::from_str(&read("expected.json")?).map_err(|error| {
+            Failure::new(
+                Exit::Usage,
+                format!("{}: expected.json: {error}", folder.display()),
+            )
+        })?;
     let scratch = Scratch::new()?;
     let database = scratch.0.join("sample.sqlite");
     fill_database(&database, &read("sample.sql")?).await?;
@@ -202,26 +234,46 @@ async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
             }
         })
         .await?;
-    Ok(differences(&mapping.resolve_duplicates(published).kept, &expected))
+    Ok(differences(
+        &mapping.resolve_duplicates(published).kept,
+        &expected,
+    ))
 }
 
 fn differences(found: &[Map<String, Value>], expected: &[Map<String, Value>]) -> Vec<String> {
     let mut lines = Vec::new();
     if found.len() != expected.len() {
-        lines.push(format!("{} vehicles, expected {}", found.len(), expected.len()));
+        lines.push(format!(
+            "{} vehicles, expected {}",
+            found.len(),
+            expected.len()
+        ));
     }
     for wanted in expected {
-        let id = wanted.get("vehicle_id").and_then(Value::as_str).unwrap_or("?");
-        let Some(is) = found.iter().find(|is| is.get("vehicle_id") == wanted.get("vehicle_id")) else {
+        let id = wanted
+            .get("vehicle_id")
+            .and_then(Value::as_str)
+            .unwrap_or("?");
+        let Some(is) = found
+            .iter()
+            .find(|is| is.get("vehicle_id") == wanted.get("vehicle_id"))
+        else {
             lines.push(format!("{id}: is not there"));
             continue;
         };
         let mut keys: Vec<&String> = is.keys().chain(wanted.keys()).collect();
         keys.sort();
         keys.dedup();
-        for key in keys.into_iter().filter(|key| is.get(*key) != wanted.get(*key)) {
+        for key in keys
+            .into_iter()
+            .filter(|key| is.get(*key) != wanted.get(*key))
+        {
             let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-            lines.push(format!("{id}: {key}: {}, expected {}", show(is.get(key)), show(wanted.get(key))));
+            lines.push(format!(
+                "{id}: {key}: {}, expected {}",
+                show(is.get(key)),
+                show(wanted.get(key))
+            ));
         }
     }
     lines

@@ -21,13 +21,24 @@ pub(super) fn run(command: &Command, sources: &Sources, output: Output) -> Resul
     let Command::Show = command;
     let config = Config::load(sources)?;
     let mut entries = Vec::new();
-    collect(&config.tree, config.tree.merged(), &mut Vec::new(), &mut entries);
-    let lines: Vec<String> = entries.iter().map(|entry| format!("{} = {}    [{}]", entry.key, entry.value, entry.place)).collect();
+    collect(
+        &config.tree,
+        config.tree.merged(),
+        &mut Vec::new(),
+        &mut entries,
+    );
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|entry| format!("{} = {}    [{}]", entry.key, entry.value, entry.place))
+        .collect();
     let values: Vec<_> = entries
         .iter()
         .map(|entry| json!({ "key": entry.key, "value": entry.value, "place": entry.place }))
         .collect();
-    output.print(&lines.join("\n"), &json!({ "schema_version": 1, "values": values }))?;
+    output.print(
+        &lines.join("\n"),
+        &json!({ "schema_version": 1, "values": values }),
+    )?;
     Ok(Exit::Fine)
 }
 
@@ -39,10 +50,15 @@ struct Entry {
 
 fn collect(tree: &Tree, value: &Value, key: &mut Vec<String>, entries: &mut Vec<Entry>) {
     let children: Vec<(String, &Value)> = match value {
-        Value::Dict(_, dict) => dict.iter().map(|(key, value)| (key.clone(), value)).collect(),
-        Value::Array(_, list) if list.iter().any(|value| matches!(value, Value::Dict(..))) => {
-            list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
-        }
+        Value::Dict(_, dict) => dict
+            .iter()
+            .map(|(key, value)| (key.clone(), value))
+            .collect(),
+        Value::Array(_, list) if list.iter().any(|value| matches!(value, Value::Dict(..))) => list
+            .iter()
+            .enumerate()
+            .map(|(index, value)| (index.to_string(), value))
+            .collect(),
         Value::Array(..)
         | Value::String(..)
         | Value::Char(..)

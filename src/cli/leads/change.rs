@@ -10,21 +10,47 @@ use crate::store::{DeliveryState, Ending, LeadFilter};
 /// Leads removed in one step.
 const REMOVED_AT_ONCE: usize = 500;
 
-pub(super) async fn retry(desk: &Desk, id: &str, name: Option<&str>, output: Output) -> Result<Exit, Failure> {
+pub(super) async fn retry(
+    desk: &Desk,
+    id: &str,
+    name: Option<&str>,
+    output: Output,
+) -> Result<Exit, Failure> {
     let lead = desk.lead(id).await?;
     let mut queued = Vec::new();
-    for delivery in lead.deliveries.iter().filter(|delivery| name.is_none_or(|name| name == delivery.target)) {
+    for delivery in lead
+        .deliveries
+        .iter()
+        .filter(|delivery| name.is_none_or(|name| name == delivery.target))
+    {
         let from = [DeliveryState::Refused, DeliveryState::Waiting];
-        if decide(desk, id, &delivery.target, &from, DeliveryState::Queued, "retry asked for by a person").await? {
+        if decide(
+            desk,
+            id,
+            &delivery.target,
+            &from,
+            DeliveryState::Queued,
+            "retry asked for by a person",
+        )
+        .await?
+        {
             queued.push(delivery.target.clone());
         }
     }
     if queued.is_empty() {
-        let failure = Failure::new(Exit::Findings, format!("{id}: no delivery was refused or waits"));
-        return Err(failure.hint("a held delivery may have arrived: ask its receiver, then `forecourt leads resolve`"));
+        let failure = Failure::new(
+            Exit::Findings,
+            format!("{id}: no delivery was refused or waits"),
+        );
+        return Err(failure.hint(
+            "a held delivery may have arrived: ask its receiver, then `forecourt leads resolve`",
+        ));
     }
     let text = format!("{id}: queued {}", queued.join(", "));
-    output.print(&text, &json!({ "schema_version": 1, "lead_id": id, "queued": queued }))?;
+    output.print(
+        &text,
+        &json!({ "schema_version": 1, "lead_id": id, "queued": queued }),
+    )?;
     Ok(Exit::Fine)
 }
 
@@ -38,7 +64,10 @@ pub(super) async fn resolve(
     desk.lead(id).await?;
     let (state, detail) = match decision {
         Decision::Delivered => (DeliveryState::Delivered, "a person says that it arrived"),
-        Decision::Resend => (DeliveryState::Queued, "a person says that it did not arrive"),
+        Decision::Resend => (
+            DeliveryState::Queued,
+            "a person says that it did not arrive",
+        ),
         Decision::Refused => (DeliveryState::Refused, "given up by a person"),
     };
     if !decide(desk, id, name, &[DeliveryState::Held], state, detail).await? {
@@ -46,7 +75,10 @@ pub(super) async fn resolve(
         return Err(failure.hint("`forecourt leads show` tells where it stands"));
     }
     let text = format!("{id}: {name} is now {}", state.id());
-    output.print(&text, &json!({ "schema_version": 1, "lead_id": id, "delivery": name, "state": state.id() }))?;
+    output.print(
+        &text,
+        &json!({ "schema_version": 1, "lead_id": id, "delivery": name, "state": state.id() }),
+    )?;
     Ok(Exit::Fine)
 }
 
@@ -89,7 +121,10 @@ pub(super) async fn purge(
     } else {
         format!("{} leads would be erased; repeat with --yes", ids.len())
     };
-    output.print(&text, &json!({ "schema_version": 1, "found": ids.len(), "erased": removed }))?;
+    output.print(
+        &text,
+        &json!({ "schema_version": 1, "found": ids.len(), "erased": removed }),
+    )?;
     Ok(Exit::Fine)
 }
 
@@ -98,7 +133,9 @@ async fn finished_before(desk: &Desk, days: u32) -> Result<Vec<String>, Failure>
     let span = (i64::from(days).min(36_500) * 24).hours();
     let before = desk.clock.now().checked_sub(span);
     let filter = LeadFilter {
-        accepted_before: Some(before.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?),
+        accepted_before: Some(
+            before.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?,
+        ),
         ..LeadFilter::default()
     };
     let mut ids = Vec::new();

@@ -25,7 +25,11 @@ pub(super) async fn list(
     };
     let leads = desk.store.leads(&filter).await?;
     let lines: Vec<String> = leads.iter().map(line).collect();
-    let text = if lines.is_empty() { "no leads".to_owned() } else { lines.join("\n") };
+    let text = if lines.is_empty() {
+        "no leads".to_owned()
+    } else {
+        lines.join("\n")
+    };
     let leads: Vec<Value> = leads.iter().map(summary).collect();
     output.print(&text, &json!({ "schema_version": 1, "leads": leads }))?;
     Ok(Exit::Fine)
@@ -37,7 +41,13 @@ fn line(lead: &Lead) -> String {
         .iter()
         .map(|delivery| format!("{}: {}", delivery.target, delivery.state.id()))
         .collect();
-    format!("{}  {:.0}  {}  {}", lead.lead_id, lead.accepted_at, lead.deployment, deliveries.join(", "))
+    format!(
+        "{}  {:.0}  {}  {}",
+        lead.lead_id,
+        lead.accepted_at,
+        lead.deployment,
+        deliveries.join(", ")
+    )
 }
 
 /// A lead without customer data.
@@ -103,20 +113,46 @@ pub(super) async fn show(desk: &Desk, id: &str, output: Output) -> Result<Exit, 
         );
     }
     for part in ["record", "answer"] {
-        let _fine = write!(text, "\n{part}\n{:#}", whole.get(part).unwrap_or(&Value::Null));
+        let _fine = write!(
+            text,
+            "\n{part}\n{:#}",
+            whole.get(part).unwrap_or(&Value::Null)
+        );
     }
     output.print(&text, &json!({ "schema_version": 1, "lead": whole }))?;
     Ok(Exit::Fine)
 }
 
-pub(super) async fn render(desk: &Desk, id: &str, name: Option<&str>, output: Output) -> Result<Exit, Failure> {
+pub(super) async fn render(
+    desk: &Desk,
+    id: &str,
+    name: Option<&str>,
+    output: Output,
+) -> Result<Exit, Failure> {
     let lead = desk.lead(id).await?;
-    let name = name.or_else(|| lead.deliveries.first().map(|delivery| delivery.target.as_str()));
-    let deployment = desk.config.deployments.iter().find(|deployment| deployment.id == lead.deployment);
+    let name = name.or_else(|| {
+        lead.deliveries
+            .first()
+            .map(|delivery| delivery.target.as_str())
+    });
+    let deployment = desk
+        .config
+        .deployments
+        .iter()
+        .find(|deployment| deployment.id == lead.deployment);
     let settings = deployment.and_then(|deployment| deployment.leads.as_ref());
-    let target = settings.and_then(|settings| settings.targets.iter().find(|target| Some(target.name.as_str()) == name));
+    let target = settings.and_then(|settings| {
+        settings
+            .targets
+            .iter()
+            .find(|target| Some(target.name.as_str()) == name)
+    });
     let (Some(settings), Some(target)) = (settings, target) else {
-        let words = format!("{} is not a delivery of {}", name.unwrap_or("nothing"), lead.deployment);
+        let words = format!(
+            "{} is not a delivery of {}",
+            name.unwrap_or("nothing"),
+            lead.deployment
+        );
         return Err(Failure::new(Exit::Usage, words));
     };
     let record = desk.record(&lead)?;

@@ -61,7 +61,12 @@ pub(super) enum Command {
     /// Erase leads; their idempotency keys stay until they expire
     Purge {
         /// This lead only
-        #[arg(long, value_name = "LEAD", conflicts_with = "older_than_days", required_unless_present = "older_than_days")]
+        #[arg(
+            long,
+            value_name = "LEAD",
+            conflicts_with = "older_than_days",
+            required_unless_present = "older_than_days"
+        )]
         lead: Option<String>,
         /// Leads accepted before so many days whose deliveries are all finished
         #[arg(long, value_name = "DAYS")]
@@ -94,7 +99,11 @@ fn state(text: &str) -> Result<DeliveryState, String> {
     DeliveryState::from_id(text).ok_or_else(|| format!("use one of: {}", words.join(", ")))
 }
 
-pub(super) async fn run(command: Command, sources: &Sources, output: Output) -> Result<Exit, Failure> {
+pub(super) async fn run(
+    command: Command,
+    sources: &Sources,
+    output: Output,
+) -> Result<Exit, Failure> {
     let desk = Desk::open(sources).await?;
     let result = match command {
         Command::List {
@@ -103,9 +112,13 @@ pub(super) async fn run(command: Command, sources: &Sources, output: Output) -> 
             limit,
         } => look::list(&desk, deployment, state, limit, output).await,
         Command::Show { lead } => look::show(&desk, &lead, output).await,
-        Command::Render { lead, delivery } => look::render(&desk, &lead, delivery.as_deref(), output).await,
+        Command::Render { lead, delivery } => {
+            look::render(&desk, &lead, delivery.as_deref(), output).await
+        }
         Command::Export { deployment } => look::export(&desk, deployment).await,
-        Command::Retry { lead, delivery } => change::retry(&desk, &lead, delivery.as_deref(), output).await,
+        Command::Retry { lead, delivery } => {
+            change::retry(&desk, &lead, delivery.as_deref(), output).await
+        }
         Command::Resolve {
             lead,
             delivery,
@@ -133,7 +146,10 @@ impl Desk {
     async fn open(sources: &Sources) -> Result<Self, Failure> {
         let config = Config::load(sources)?;
         if !config.store_file.is_file() {
-            let words = format!("{} is not there: no lead was ever accepted here", config.store_file.display());
+            let words = format!(
+                "{} is not there: no lead was ever accepted here",
+                config.store_file.display()
+            );
             return Err(Failure::new(Exit::Unavailable, words));
         }
         Ok(Self {
@@ -150,16 +166,25 @@ impl Desk {
             ..LeadFilter::default()
         };
         let found = self.store.leads(&filter).await?.into_iter().next();
-        found.ok_or_else(|| Failure::new(Exit::Findings, format!("there is no lead {id}")).hint("`forecourt leads list` names them"))
+        found.ok_or_else(|| {
+            Failure::new(Exit::Findings, format!("there is no lead {id}"))
+                .hint("`forecourt leads list` names them")
+        })
     }
 
     /// All that match, in pages.
-    async fn each(&self, mut filter: LeadFilter, mut take: impl FnMut(Lead) -> Result<(), Failure>) -> Result<(), Failure> {
+    async fn each(
+        &self,
+        mut filter: LeadFilter,
+        mut take: impl FnMut(Lead) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         filter.limit = PAGE;
         loop {
             let page = self.store.leads(&filter).await?;
             let full = page.len() >= PAGE as usize;
-            filter.after = page.last().map(|lead| (lead.accepted_at, lead.lead_id.clone()));
+            filter.after = page
+                .last()
+                .map(|lead| (lead.accepted_at, lead.lead_id.clone()));
             for lead in page {
                 take(lead)?;
             }
