@@ -91,7 +91,11 @@ fn report(
 
 fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
-    note(&error, &error_id);
+    if error.code == ErrorCode::InternalError {
+        log_failure(&error, &error_id);
+    } else {
+        log_refusal(&error, &error_id);
+    }
     Refusal {
         error,
         error_id,
@@ -99,11 +103,12 @@ fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
     }
 }
 
-fn note(error: &AapError, error_id: &str) {
+fn log_failure(error: &AapError, error_id: &str) {
     let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
-    if error.code == ErrorCode::InternalError {
-        tracing::error!(outcome, error_id, cause, "call failed");
-    } else {
-        tracing::info!(outcome, error_id, cause, "call refused");
-    }
+    tracing::error!(outcome, error_id, cause, "call failed");
+}
+
+fn log_refusal(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::info!(outcome, error_id, cause, "call refused");
 }

@@ -5,60 +5,63 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::contract::{Caller, ErrorCode, Skill};
+use crate::contract::request::{Pagination, SearchRequest};
 use crate::deployment::Deployment;
-use crate::dispatch::{Call, dispatch};
+use crate::inventory::{Inventory, InventoryError, Page};
+
+const CALLER_SCOPE: &str = "page";
 
 /// Answers with one page; `query` may continue an earlier one.
-pub async fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes> {
-    let (status, body) = match search(deployment, query.strip_prefix("cursor=")).await {
-        Ok(data) => (StatusCode::OK, listing(&data)),
-        Err(ErrorCode::UnsupportedSkill) => (
-            StatusCode::OK,
-            "<p>No inventory is published here.</p>".to_owned(),
+pub fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes> {
+    let cursor = query.strip_prefix("cursor=").map(str::to_owned);
+    let page = deployment
+        .inventory
+        .as_ref()
+        .map(|inventory| search(inventory, cursor));
+    let (status, body) = match page {
+        Some(Ok(page)) => (StatusCode::OK, listing(&page)),
+        Some(Err(InventoryError::InvalidCursor)) => (
+            StatusCode::NOT_FOUND,
+            "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned(),
         ),
-        Err(ErrorCode::InternalError | ErrorCode::RateLimited) => (
+        Some(Err(_)) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "<p>The inventory cannot be read at the moment.</p>".to_owned(),
         ),
-        Err(_) => (
-            StatusCode::NOT_FOUND,
-            "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned(),
+        None => (
+            StatusCode::OK,
+            "<p>No inventory is published here.</p>".to_owned(),
         ),
     };
     html(status, deployment.name(), &body)
 }
 
-/// The `data` of a search without filters.
-async fn search(deployment: &Arc<Deployment>, cursor: Option<&str>) -> Result<Value, ErrorCode> {
-    let mut payload = json!({"type": Skill::InventorySearch.request_type()});
-    if let Some(cursor) = cursor {
-        payload["pagination"] = json!({"cursor": cursor});
-    }
-    let call = Call {
-        skill: Skill::InventorySearch,
-        payload,
+fn search(inventory: &Inventory, cursor: Option<String>) -> Result<Page, InventoryError> {
+    let request = SearchRequest {
+        filters: None,
+        sort: None,
+        pagination: Pagination {
+            limit: Some(inventory.capabilities().max_limit),
+            cursor,
+            skip: None,
+        },
     };
-    let answer = dispatch(deployment, &Caller::Anonymous, call)
-        .await
-        .map_err(|refusal| refusal.error.code)?;
-    let mut answer: Value =
-        serde_json::from_str(&answer.to_json()).map_err(|_| ErrorCode::InternalError)?;
-    Ok(answer["data"].take())
+    inventory.search(&request, CALLER_SCOPE)
 }
 
-fn listing(data: &Value) -> String {
+fn listing(page: &Page) -> String {
     let mut body = format!(
         "<p>{} vehicles on offer.</p>\n<table>\n<tr><th>Vehicle<th>Price<th>Status<th>Stock</tr>\n",
-        data["total"]
+        page.total
     );
-    for vehicle in data["vehicles"].as_array().into_iter().flatten() {
-        body.push_str(&row(vehicle));
+    for found in &page.vehicles {
+        let vehicle = found.listing.to_value();
+        body.push_str(&row(&vehicle));
     }
     body.push_str("</table>\n");
-    if let Some(cursor) = data["next_cursor"].as_str() {
+    if let Some(cursor) = &page.next_cursor {
         let cursor = escaped(cursor);
         body.extend(["<p><a href=\"?cursor=", &cursor, "\">More</a></p>\n"]);
     }
