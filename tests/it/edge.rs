@@ -154,9 +154,12 @@ impl Edge {
             .without("MCP-Protocol-Version")
     }
 
-    pub(crate) fn call(&self, tool: &str, arguments: Value) -> Probe<'_> {
-        self.probe("tools/call", json!({"name": tool, "arguments": arguments}))
-            .header("Mcp-Name", tool)
+    pub(crate) fn call(&self, tool: &str, arguments: impl Into<Value>) -> Probe<'_> {
+        self.probe(
+            "tools/call",
+            json!({"name": tool, "arguments": arguments.into()}),
+        )
+        .header("Mcp-Name", tool)
     }
 
     pub(crate) fn search(&self) -> Probe<'_> {
@@ -196,12 +199,12 @@ pub(crate) struct Probe<'a> {
 
 impl Probe<'_> {
     pub(crate) fn verb(mut self, verb: &str) -> Self {
-        self.verb = verb.to_owned();
+        self.verb = verb.into();
         self
     }
 
     pub(crate) fn path(mut self, path: &str) -> Self {
-        self.path = path.to_owned();
+        self.path = path.into();
         self
     }
 
