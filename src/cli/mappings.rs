@@ -133,7 +133,11 @@ async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
             .iter()
             .map(ToString::to_string)
             .collect();
-        lines.push(format!("{}\n{}", pair.name, tally.report).trim_end().to_owned());
+        lines.push(
+            format!("{}\n{}", pair.name, tally.report)
+                .trim_end()
+                .to_owned(),
+        );
         lines.extend(missing.iter().map(|finding| format!("  × {finding}")));
         let mut report = tally.report.to_json();
         if let Some(report) = report.as_object_mut() {
@@ -142,7 +146,9 @@ async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
         }
         reports.push(report);
     }
-    output.print(&lines.join("\n"), &json!({ "schema_version": 1, "mappings": reports }),
+    output.print(
+        &lines.join("\n"),
+        &json!({ "schema_version": 1, "mappings": reports }),
     )?;
     Ok(exit)
 }

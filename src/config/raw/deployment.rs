@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Leads, Profile};
 
-/// One deployment.
+/// `[deployments.ID]`: one advertised dealer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Deployment {

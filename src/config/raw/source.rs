@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::super::secret::Secret;
 
-/// `kind = "sql"`: a database.
+/// `[deployments.ID.inventory.source]` with `kind = "sql"`: a database.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sql {
