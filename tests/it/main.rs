@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod cli;
 mod edge;
 mod mcp_probes;
 mod mcp_field_reports;
