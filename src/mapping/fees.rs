@@ -71,7 +71,7 @@ fn applicable<'a>(work: &Work<'a>, rules: &Fees) -> Vec<&'a Map<String, Value>> 
         }));
     }
     if let Some(name) = &rules.overrides {
-        rows.extend(work.row.children.get(name).into_iter().flatten());
+        rows.extend(work.row.rows(name));
     }
     rows
 }

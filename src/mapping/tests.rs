@@ -1,4 +1,5 @@
 //! Tests of the mapping room.
 
 mod language;
-mod presets;
+mod properties;
+pub(crate) mod presets;
