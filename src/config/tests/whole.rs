@@ -85,7 +85,9 @@ fn the_examples_of_readme_and_reference_are_right() {
         };
         assert_eq!(smtp.port, 587);
         assert_eq!(smtp.login.as_ref().unwrap().1, "sqlite:///nowhere.sqlite");
-        let sources::Settings::Sql(sql) = &main.inventory.as_ref().unwrap().source;
+        let sources::Settings::Sql(sql) = &main.inventory.as_ref().unwrap().source else {
+            panic!("not sql");
+        };
         assert_eq!(sql.url, "sqlite:///nowhere.sqlite");
     }
 }

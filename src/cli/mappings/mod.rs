@@ -1,12 +1,13 @@
 //! `forecourt mappings`: what a mapping makes of a source's rows.
 
+mod cases;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::demo::fill_database;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::app;
@@ -27,7 +28,7 @@ pub(super) enum Command {
         #[command(flatten)]
         which: Which,
     },
-    /// Run the case beside each mapping: sample.sql through mapping.toml must become expected.json
+    /// Run the case beside each mapping: its sample file through mapping.toml must become expected.json
     Test {
         /// Folders, each with the three files
         #[arg(required = true)]
@@ -41,12 +42,20 @@ pub(super) struct Which {
     /// The deployment [default: all]
     #[arg(long, value_name = "ID", conflicts_with = "mapping")]
     deployment: Option<String>,
-    /// A mapping file, without any configuration
-    #[arg(long, value_name = "FILE", requires = "url")]
+    /// A mapping file, without any configuration; needs --url or --input
+    #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
     /// The database to read through it
-    #[arg(long, value_name = "URL", requires = "mapping")]
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "mapping",
+        conflicts_with = "input"
+    )]
     url: Option<String>,
+    /// The feed file to read through it
+    #[arg(long, value_name = "FILE", requires = "mapping")]
+    input: Option<PathBuf>,
 }
 
 /// A mapping with its source.
@@ -66,17 +75,27 @@ pub(super) async fn run(
         Command::Explain { vehicle, which } => {
             explain(which.pairs(sources)?, &vehicle, output).await
         }
-        Command::Test { folders } => test(&folders, output).await,
+        Command::Test { folders } => cases::test(&folders, output).await,
     }
 }
 
 impl Which {
     fn pairs(self, sources: &Sources) -> Result<Vec<Pair>, Failure> {
-        if let (Some(file), Some(url)) = (&self.mapping, self.url) {
+        if let Some(file) = &self.mapping {
+            let source = match (self.url, self.input) {
+                (Some(url), _) => sources::Settings::Sql(sources::sql::Settings::new(url)),
+                (None, Some(input)) => sources::Settings::Feed(sources::feed::Settings::new(input)),
+                (None, None) => {
+                    return Err(Failure::new(
+                        Exit::Usage,
+                        "--mapping needs --url or --input",
+                    ));
+                }
+            };
             return Ok(vec![Pair {
                 name: file.display().to_string(),
                 mapping: Arc::new(read_mapping(file)?),
-                source: sources::Settings::Sql(sources::sql::Settings::new(url)),
+                source,
             }]);
         }
         let wanted = |id: &str| self.deployment.as_deref().is_none_or(|wanted| wanted == id);
@@ -191,115 +210,6 @@ fn names(outcome: &Outcome, vehicle: &str) -> bool {
         Outcome::Hidden { identifiers, .. } | Outcome::Rejected { identifiers, .. } => {
             any(identifiers)
         }
-    }
-}
-
-async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Failure> {
-    let (mut lines, mut results, mut exit) = (Vec::new(), Vec::new(), Exit::Fine);
-    for folder in folders {
-        let differences = run_case(folder).await?;
-        let mark = if differences.is_empty() { '√' } else { '×' };
-        if !differences.is_empty() {
-            exit = Exit::Findings;
-        }
-        lines.push(format!("{mark} {}", folder.display()));
-        lines.extend(differences.iter().map(|line| format!("    {line}")));
-        results.push(json!({ "folder": folder, "differences": differences }));
-    }
-    let value = json!({ "schema_version": 1, "cases": results });
-    output.print(&lines.join("\n"), &value)?;
-    Ok(exit)
-}
-
-/// How what the sample became differs from what was expected.
-async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
-    let read = |name: &str| {
-        let path = folder.join(name);
-        fs::read_to_string(&path)
-            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
-    };
-    let mapping = read_mapping(&folder.join("mapping.toml"))?;
-    let expected: Vec<Map<String, Value>> =
-        serde_json::from_str(&read("expected.json")?).map_err(|error| {
-            Failure::new(
-                Exit::Usage,
-                format!("{}: expected.json: {error}", folder.display()),
-            )
-        })?;
-    let scratch = Scratch::new()?;
-    let database = scratch.0.join("sample.sqlite");
-    fill_database(&database, &read("sample.sql")?).await?;
-    let url = format!("sqlite://{}", database.display());
-    let settings = sources::Settings::Sql(sources::sql::Settings::new(url));
-    let source = Source::open(settings, mapping.plan()).await?;
-    let mut published = Vec::new();
-    source
-        .read(|row: Row, tables: &Tables| {
-            if let Outcome::Published(listing, _) = mapping.apply(&row, tables) {
-                published.push(listing);
-            }
-        })
-        .await?;
-    Ok(differences(
-        &mapping.resolve_duplicates(published).kept,
-        &expected,
-    ))
-}
-
-fn differences(found: &[Map<String, Value>], expected: &[Map<String, Value>]) -> Vec<String> {
-    let mut lines = Vec::new();
-    if found.len() != expected.len() {
-        lines.push(format!(
-            "{} vehicles, expected {}",
-            found.len(),
-            expected.len()
-        ));
-    }
-    for wanted in expected {
-        let id = wanted
-            .get("vehicle_id")
-            .and_then(Value::as_str)
-            .unwrap_or("?");
-        let Some(is) = found
-            .iter()
-            .find(|is| is.get("vehicle_id") == wanted.get("vehicle_id"))
-        else {
-            lines.push(format!("{id}: is not there"));
-            continue;
-        };
-        let mut keys: Vec<&String> = is.keys().chain(wanted.keys()).collect();
-        keys.sort();
-        keys.dedup();
-        for key in keys
-            .into_iter()
-            .filter(|key| is.get(*key) != wanted.get(*key))
-        {
-            let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
-            lines.push(format!(
-                "{id}: {key}: {}, expected {}",
-                show(is.get(key)),
-                show(wanted.get(key))
-            ));
-        }
-    }
-    lines
-}
-
-/// A folder that goes away with this value.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Self, Failure> {
-        let path = std::env::temp_dir().join(format!("forecourt-{}", uuid::Uuid::new_v4()));
-        app::make_private_folder(&path)?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What cannot be removed is left to the system's own cleaning.
-        drop(fs::remove_dir_all(&self.0));
     }
 }
 
