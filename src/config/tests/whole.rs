@@ -93,6 +93,26 @@ fn the_examples_of_readme_and_reference_are_right() {
 }
 
 #[test]
+fn every_field_and_step_that_the_mapping_page_names_is_known() {
+    let page = fs::read_to_string(root().join("docs/mapping.md")).unwrap();
+    let (_, fields) = page.split_once("The names are AAP's: ").unwrap();
+    let (fields, _) = fields.split_once("\n\n").unwrap();
+    let names: Vec<&str> = fields.split('`').skip(1).step_by(2).collect();
+    assert_eq!(names.len(), 35);
+    let lines: Vec<String> = names
+        .iter()
+        .filter(|name| !["vehicle_id", "status"].contains(name))
+        .map(|name| format!("{name} = \"X\""))
+        .collect();
+    let text = format!(
+        "name = \"n\"\n[source]\nkind = \"sql\"\nquery = \"SELECT 1\"\nkey = \"K\"\n[fields]\nvehicle_id = \"K\"\n\
+         status = \"S\"\n{}\n[updated_at]\nprovenance = \"source_column\"\nfrom = \"T\"\n",
+        lines.join("\n")
+    );
+    crate::mapping::Mapping::parse(&text).unwrap();
+}
+
+#[test]
 fn the_demo_s_file_is_an_ordinary_configuration() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("forecourt.toml");
