@@ -1,7 +1,8 @@
-//! Where inventory comes from: SQL databases and files. A source yields rows and knows nothing of AAP;
+//! Where inventory comes from: SQL databases, files, JSON APIs. A source yields rows and knows nothing of AAP;
 //! it never writes to what it reads, and holds no more of it than one row at a time.
 
 pub mod feed;
+pub mod rest;
 pub mod sql;
 
 #[cfg(test)]
@@ -21,6 +22,7 @@ use crate::mapping::{Plan, Row, Tables};
 pub enum Settings {
     Sql(sql::Settings),
     Feed(feed::Settings),
+    Rest(rest::Settings),
 }
 
 /// One opened source.
@@ -34,6 +36,7 @@ pub struct Source {
 enum Reader {
     Sql(Box<sql::Database>),
     Feed(feed::File),
+    Rest(Box<rest::Api>),
 }
 
 /// What one reading saw.
@@ -129,6 +132,14 @@ impl Source {
                     reader: Reader::Feed(file),
                 })
             }
+            (Settings::Rest(settings), Plan::Rest(plan)) => {
+                let api = rest::Api::open(settings, plan.clone())?;
+                Ok(Self {
+                    name: api.name().to_owned(),
+                    reader: Reader::Rest(Box::new(api)),
+                })
+            }
+            (Settings::Rest(_), _) => Err(mismatch("rest")),
             (Settings::Sql(settings), _) => Err(mismatch(&sql::without_credentials(&settings.url))),
             (Settings::Feed(settings), _) => Err(mismatch(&settings.path.display().to_string())),
         }
@@ -139,6 +150,7 @@ impl Source {
         match &self.reader {
             Reader::Sql(database) => database.read(sink).await,
             Reader::Feed(file) => file.read(sink).await,
+            Reader::Rest(api) => api.read(sink).await,
         }
     }
 
@@ -146,7 +158,7 @@ impl Source {
     pub fn can_look_up(&self) -> bool {
         match &self.reader {
             Reader::Sql(_) => true,
-            Reader::Feed(_) => false,
+            Reader::Feed(_) | Reader::Rest(_) => false,
         }
     }
 
@@ -154,8 +166,8 @@ impl Source {
     pub async fn look_up(&self, keys: &[String]) -> Result<(Vec<Row>, Tables), SourceError> {
         match &self.reader {
             Reader::Sql(database) => database.look_up(keys).await,
-            Reader::Feed(_) => {
-                let words = "a file has no look-up";
+            Reader::Feed(_) | Reader::Rest(_) => {
+                let words = "this kind of source has no look-up";
                 Err(SourceError::new(
                     &self.name,
                     "look_up",

@@ -3,5 +3,6 @@
 mod feed;
 mod mariadb;
 mod postgres;
+mod rest;
 mod servers;
 mod sqlite;

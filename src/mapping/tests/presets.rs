@@ -250,3 +250,23 @@ async fn the_dms_hides_what_is_not_offered_and_says_why() {
         .collect();
     assert_eq!(dropped, ["U10101A"]);
 }
+
+#[test]
+fn the_template_loads_and_says_what_a_technician_needs() {
+    let text = std::fs::read_to_string(root().join("mappings/template.toml")).unwrap();
+    let mapping = Mapping::parse(&text).unwrap_or_else(|findings| panic!("{findings:?}"));
+    assert!(mapping.supplied_fields().contains("feature_evidence"));
+    // The commented alternatives load as well.
+    let other = text
+        .replace("provenance = \"as_of\"\n", "")
+        .replace("# provenance", "provenance")
+        .replace("# from = \"Changed\"\n# steps", "from = \"Changed\"\nsteps")
+        .replace("# [price]\n# basis", "[price]\nbasis")
+        .replace(
+            "# from = \"AdvertisedPrice\"\n# steps",
+            "from = \"AdvertisedPrice\"\nsteps",
+        )
+        .replace("# omit_when", "omit_when");
+    let mapping = Mapping::parse(&other).unwrap_or_else(|findings| panic!("{findings:?}"));
+    assert!(mapping.supplied_fields().contains("price"));
+}
