@@ -15,7 +15,16 @@ pub(super) enum Command {
 }
 
 /// Keys whose values are secrets, or may hold some.
-const SECRET: [&str; 5] = ["password", "secret", "token", "url", "username"];
+const SECRET: [&str; 8] = [
+    "password",
+    "secret",
+    "client_secret",
+    "token",
+    "value",
+    "url",
+    "base_url",
+    "username",
+];
 
 pub(super) fn run(command: &Command, sources: &Sources, output: Output) -> Result<Exit, Failure> {
     let Command::Show = command;
@@ -83,7 +92,12 @@ fn collect(tree: &Tree, value: &Value, key: &mut Vec<String>, entries: &mut Vec<
 /// The value as JSON, or stars.
 fn shown(key: &[String], value: &Value) -> String {
     let name = key.last().map_or("", String::as_str);
-    if SECRET.contains(&name) {
+    let in_headers = key
+        .iter()
+        .rev()
+        .nth(1)
+        .is_some_and(|table| table == "headers");
+    if in_headers || SECRET.contains(&name) {
         return "***".to_owned();
     }
     serde_json::to_string(&plain(value)).unwrap_or_default()

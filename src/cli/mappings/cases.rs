@@ -57,6 +57,10 @@ async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
             sources::Settings::Sql(sources::sql::Settings::new(url)),
             false,
         )
+    } else if let Plan::Rest(_) = mapping.plan() {
+        return Ok(vec![
+            "not run: an API's pages cannot be played from files".to_owned(),
+        ]);
     } else {
         // A file's own time is not part of what is expected.
         (

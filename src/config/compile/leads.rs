@@ -8,7 +8,7 @@ use figment::value::Value;
 
 use super::super::raw;
 use super::Scope;
-use super::inventory::kind;
+use super::source::kind;
 use crate::delivery::{self, SmtpSettings, SmtpTls};
 use crate::leads::{
     AdfProfile, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,

@@ -7,6 +7,7 @@ mod leads;
 mod profile;
 mod scope;
 mod server;
+mod source;
 mod urls;
 
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
 pub(crate) use leads::DELIVERY_KEYS;
 pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
-pub use source::{Feed, Sql};
+pub use source::{Auth, AuthKind, Feed, Rest, Sql};
 
 /// The whole file: its tables.
 #[derive(Clone, Debug, Default, Deserialize)]

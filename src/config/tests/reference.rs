@@ -52,7 +52,7 @@ fn kind_words(kind: &str) -> &'static str {
         "bool" => "true or false",
         "u16" | "u32" | "u64" | "usize" => "whole number",
         "f64" => "number",
-        "Scope" | "StoreKind" | "SmtpTls" => "word",
+        "Scope" | "StoreKind" | "SmtpTls" | "AuthKind" => "word",
         "Vec<String" => "list of texts",
         "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" => "list of tables",
         _ => "table",

@@ -31,6 +31,19 @@ fn examples(name: &str) -> Vec<String> {
 fn load(folder: &Path, text: &str, variables: &[(&str, &str)]) -> Result<Config, Vec<Finding>> {
     let file = folder.join("forecourt.toml");
     fs::write(&file, text).unwrap();
+    let secret = folder.join("secret").display().to_string();
+    let url = (
+        "FORECOURT_DEPLOYMENTS__MAIN__INVENTORY__SOURCE__URL_FILE",
+        secret.as_str(),
+    );
+    load_file(&file, folder, &[&[url], variables].concat())
+}
+
+fn load_file(
+    file: &Path,
+    folder: &Path,
+    variables: &[(&str, &str)],
+) -> Result<Config, Vec<Finding>> {
     let mapping = examples("README.md")
         .into_iter()
         .find(|text| text.contains("[price]"));
@@ -38,21 +51,13 @@ fn load(folder: &Path, text: &str, variables: &[(&str, &str)]) -> Result<Config,
     let secret = folder.join("secret");
     fs::write(&secret, "sqlite:///nowhere.sqlite\n").unwrap();
     let secret = secret.display().to_string();
-    let files = [
-        (
-            "FORECOURT_DEPLOYMENTS__MAIN__INVENTORY__SOURCE__URL_FILE",
-            secret.as_str(),
-        ),
-        (
-            "FORECOURT_DEPLOYMENTS__MAIN__LEADS__DELIVERIES__CRM__PASSWORD_FILE",
-            secret.as_str(),
-        ),
-    ];
-    let variables = files.iter().chain(variables);
+    let password = "FORECOURT_DEPLOYMENTS__MAIN__LEADS__DELIVERIES__CRM__PASSWORD_FILE";
+    let variables = [&[(password, secret.as_str())], variables].concat();
     Config::load(&Sources {
-        files: vec![file],
+        files: vec![file.to_owned()],
         flags: Vec::new(),
         environment: variables
+            .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect::<Environment>(),
     })
@@ -110,6 +115,48 @@ fn every_field_and_step_that_the_mapping_page_names_is_known() {
         lines.join("\n")
     );
     crate::mapping::Mapping::parse(&text).unwrap();
+}
+
+#[test]
+fn every_kind_of_source_and_of_credentials_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = "source = { kind = \"sql\", url_file = \"/run/secrets/dms-url\" }";
+    let compiled = |source: &str| {
+        let text = documented("README.md").replace(sql, source);
+        let file = folder.path().join("forecourt.toml");
+        fs::write(&file, text).unwrap();
+        load_file(&file, folder.path(), &[])
+    };
+    let config = compiled("source = { kind = \"feed\", path = \"feeds\" }").unwrap();
+    let sources::Settings::Feed(feed) = &config.deployments[0].inventory.as_ref().unwrap().source
+    else {
+        panic!("not a feed");
+    };
+    assert_eq!(feed.path, folder.path().join("feeds"));
+    for auth in [
+        "by = \"header\", name = \"X-Key\", value = \"k\"",
+        "by = \"query\", name = \"key\", value = \"k\"",
+        "by = \"basic\", user = \"u\", password_file = \"secret\"",
+        "by = \"bearer\", token = \"t\"",
+        "by = \"client_credentials\", token_url = \"https://id.example/token\", client_id = \"c\", client_secret = \"s\"",
+    ] {
+        let api = format!(
+            "source = {{ kind = \"rest\", base_url = \"https://api.example\", auth = {{ {auth} }} }}"
+        );
+        let config = compiled(&api).unwrap_or_else(|findings| panic!("{auth}: {findings:#?}"));
+        let source = &config.deployments[0].inventory.as_ref().unwrap().source;
+        let sources::Settings::Rest(api) = source else {
+            panic!("{auth}: not an API");
+        };
+        assert!(api.auth.is_some());
+    }
+    let wrong = "source = { kind = \"rest\", auth = { by = \"basic\" } }";
+    let findings = compiled(wrong).unwrap_err();
+    let keys: Vec<&str> = findings
+        .iter()
+        .map(|f| f.key.rsplit_once("source.").unwrap().1)
+        .collect();
+    assert_eq!(keys, ["base_url", "auth.user", "auth.password"]);
 }
 
 #[test]
