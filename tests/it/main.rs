@@ -9,6 +9,7 @@
 
 mod app;
 mod architecture;
+mod cli;
 mod edge;
 mod mcp_probes;
 mod mcp_field_reports;

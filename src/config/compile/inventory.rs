@@ -5,18 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use figment::value::Value;
-
-use super::super::finding::nearest;
 use super::super::raw;
-use super::{Inventory, Scope};
+use super::{Inventory, Scope, source};
 use crate::contract::Capabilities;
 use crate::contract::capabilities::{Scope as SearchScope, SearchOptions};
 use crate::contract::request::{Sort, SortField, SortOrder};
 use crate::inventory::Settings;
 use crate::mapping::Mapping;
 use crate::profile::Profile;
-use crate::sources;
 
 /// Whose inventory it is.
 pub(super) struct Subject<'a> {
@@ -35,7 +31,7 @@ pub(super) fn compile(
     search: &raw::Search,
 ) -> Option<Inventory> {
     let mapping = mapping(&mut scope.below("inventory"), raw);
-    let source = source(&mut scope.below("inventory"), raw);
+    let source = source::compile(&mut scope.below("inventory"), raw);
     let (mapping, mapping_file) = mapping?;
     let supplied = mapping.supplied_fields();
     let placed = subject
@@ -136,83 +132,6 @@ fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, Path
             }
             None
         }
-    }
-}
-
-fn source(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settings> {
-    const KINDS: [&str; 1] = ["sql"];
-    let table = scope.need(
-        "source",
-        raw.source.as_ref(),
-        "describe it, e.g. { kind = \"sql\", url = \"…\" }",
-    )?;
-    let kind = kind(scope, "source", table, &KINDS)?;
-    let mut scope = scope.below("source");
-    match kind {
-        "sql" => {
-            let raw: raw::Sql = scope.read_without(&["kind"]);
-            sql(&mut scope, &raw).map(sources::Settings::Sql)
-        }
-        _ => None,
-    }
-}
-
-/// The kind that `table` says it is of, when it is a known one.
-pub(super) fn kind(
-    scope: &mut Scope<'_>,
-    key: &str,
-    table: &Value,
-    kinds: &[&'static str],
-) -> Option<&'static str> {
-    let key = format!("{key}.kind");
-    let remedy = format!("use one of: {}", kinds.join(", "));
-    let said = table
-        .find_ref("kind")
-        .and_then(Value::as_str)
-        .map(str::to_owned);
-    let said = scope.need(&key, said, &remedy)?;
-    let known = kinds.iter().find(|kind| **kind == said).copied();
-    if known.is_none() {
-        let remedy = nearest(&said, kinds.iter().copied())
-            .map_or(remedy, |near| format!("did you mean \"{near}\"?"));
-        scope.fault(&key, "is not a known kind", remedy);
-    }
-    known
-}
-
-fn sql(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sources::sql::Settings> {
-    let url = scope.secret("url", raw.url.as_ref(), raw.url_file.as_deref());
-    if raw.url.is_none() && raw.url_file.is_none() {
-        scope.fault(
-            "url",
-            "is missing",
-            "write sqlite://PATH, postgres://… or mysql://…, or use url_file",
-        );
-    }
-    let url = url?;
-    let mut settings = sources::sql::Settings::new(sqlite_path(scope, url.expose()));
-    if let Some(ms) = raw.connect_timeout_ms {
-        settings.connect_timeout_ms = ms;
-    }
-    if let Some(ms) = raw.read_timeout_ms {
-        settings.read_timeout_ms = ms;
-    }
-    if let Some(rows) = raw.max_rows {
-        settings.max_rows = rows;
-    }
-    Some(settings)
-}
-
-/// A relative SQLite path is meant from the configuration file's folder, like every other path.
-fn sqlite_path(scope: &Scope<'_>, url: &str) -> String {
-    match url
-        .strip_prefix("sqlite://")
-        .or_else(|| url.strip_prefix("sqlite:"))
-    {
-        Some(path) if !path.starts_with('/') && !path.starts_with(':') => {
-            format!("sqlite://{}", scope.path("url", Path::new(path)).display())
-        }
-        _ => url.to_owned(),
     }
 }
 

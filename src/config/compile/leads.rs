@@ -8,7 +8,7 @@ use figment::value::Value;
 
 use super::super::raw;
 use super::Scope;
-use super::inventory::kind;
+use super::source::kind;
 use crate::delivery::{self, SmtpSettings, SmtpTls};
 use crate::leads::{
     AdfProfile, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,
@@ -177,6 +177,8 @@ fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
     let login = match (&raw.username, password) {
         (Some(user), Some(password)) => Some((user.clone(), password.expose().to_owned())),
         (None, None) => None,
+        // A password that could not be read has its own finding.
+        (Some(_), None) if raw.password.is_some() || raw.password_file.is_some() => None,
         (Some(_), None) => {
             scope.fault(
                 "password",

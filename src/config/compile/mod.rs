@@ -7,6 +7,7 @@ mod leads;
 mod profile;
 mod scope;
 mod server;
+mod source;
 mod urls;
 
 use std::path::{Path, PathBuf};
@@ -94,7 +95,7 @@ impl Config {
             Some(file) => scope.path("store.file", file),
             None => data_directory.join("forecourt.db"),
         };
-        if raw.deployments.is_empty() {
+        if raw.deployments.is_empty() && scope.clean() {
             let places = sources.usual_places();
             let places: Vec<_> = places
                 .iter()

@@ -15,9 +15,9 @@ pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
 pub(crate) use leads::DELIVERY_KEYS;
 pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
-pub use source::Sql;
+pub use source::{Auth, AuthKind, Feed, Rest, Sql};
 
-/// The whole configuration.
+/// The whole file: its tables.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Raw {
