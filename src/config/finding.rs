@@ -47,16 +47,51 @@ impl fmt::Display for Findings {
     }
 }
 
-/// The name in `known` that `given` was probably meant to be.
+/// The name in `known` that `given` was probably meant to be: a few letters apart, or alike from the start.
 pub(crate) fn nearest<'a>(
     given: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
+    /// From here on, Jaro and Winkler's measure means the same word in another form.
+    const ALIKE: f64 = 0.88;
     let given = given.to_lowercase();
+    let close = |name: &str| {
+        let letters = 1 + name.len().min(given.len()) / 4;
+        strsim::damerau_levenshtein(&given, name) <= letters
+    };
     known
         .into_iter()
-        .map(|name| (name, strsim::damerau_levenshtein(&given, name)))
-        .filter(|(name, distance)| *distance <= 1 + name.len().min(given.len()) / 4)
-        .min_by_key(|(_, distance)| *distance)
+        .map(|name| (name, strsim::jaro_winkler(&given, name)))
+        .filter(|(name, alike)| *alike >= ALIKE || close(name))
+        .max_by(|(_, one), (_, other)| one.total_cmp(other))
         .map(|(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn a_misspelt_name_finds_its_own_and_a_strange_one_none() {
+        let known = [
+            "listen",
+            "max_connections",
+            "refresh_interval_s",
+            "mapping",
+            "skills",
+        ];
+        for (given, meant) in [
+            ("lisen", Some("listen")),
+            ("Listen", Some("listen")),
+            ("max_conections", Some("max_connections")),
+            ("refresh_interval_seconds", Some("refresh_interval_s")),
+            ("refresh_interval", Some("refresh_interval_s")),
+            ("mappings", Some("mapping")),
+            ("skils", Some("skills")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(given, known), meant, "{given}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
 //! Starts a private PostgreSQL or MariaDB on a socket in a temporary directory, and ends it on drop.
-//! Needs their programs on the machine (`apt-get install postgresql mariadb-server`).
+//! Needs their programs on the machine (`postgresql, mariadb-server-core and mariadb-client-core from Debian`).
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -31,8 +31,9 @@ fn program(name: &str) -> PathBuf {
         .iter()
         .map(|place| place.join(name))
         .find(|p| p.exists());
-    found
-        .unwrap_or_else(|| panic!("`{name}` is missing: apt-get install postgresql mariadb-server"))
+    found.unwrap_or_else(|| {
+        panic!("`{name}` is missing: install postgresql, mariadb-server-core, mariadb-client-core")
+    })
 }
 
 /// PostgreSQL refuses to run as root, so root steps down to an account without rights.
