@@ -123,11 +123,16 @@ impl App {
             }
         }
         let site = Arc::new(ArcSwap::from_pointee(self.site));
+        let inventories: Vec<_> = self
+            .deployments
+            .iter()
+            .filter_map(|deployment| deployment.inventory.clone())
+            .collect();
         tasks.spawn(server::serve(
             listener,
             site,
             settings,
-            Arc::new(|| true),
+            Arc::new(move || inventories.iter().all(|inventory| inventory.answers())),
             stop.clone(),
         ));
         let mut stop = stop;

@@ -123,6 +123,11 @@ impl Inventory {
         self.timings.read()
     }
 
+    /// Whether questions are answered now: there is a reading, and it is not too old.
+    pub fn answers(&self) -> bool {
+        self.fresh().is_ok()
+    }
+
     /// The snapshot in use.
     pub fn snapshot(&self) -> Option<Arc<Snapshot>> {
         self.current.load_full()
