@@ -5,6 +5,7 @@ pub mod contract;
 pub mod inventory;
 pub mod leads;
 pub mod net;
+pub mod oauth;
 pub mod profile;
 pub mod seal;
 pub mod clock;

@@ -192,7 +192,7 @@ where
         .map_err(NetError::Lost)?;
     let _task = Task(tokio::spawn(async move {
         // its error reaches the sender or the body as well
-        let _ = connection.await.is_ok();
+        drop(connection.await);
     }));
     let answer = sender.send_request(message).await.map_err(NetError::Lost)?;
     let (head, body) = answer.into_parts();

@@ -111,7 +111,10 @@ async fn read_head<S: tokio::io::AsyncRead + Unpin>(stream: &mut S) -> String {
 pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
     let mut text = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in headers {
-        text.push_str(&format!("{name}: {value}\r\n"));
+        text.push_str(name);
+        text.push_str(": ");
+        text.push_str(value);
+        text.push_str("\r\n");
     }
     text.push_str("\r\n");
     text.push_str(body);

@@ -1,0 +1,6 @@
+mod access;
+mod client;
+mod rig;
+mod session;
+mod token;
+mod vectors;
