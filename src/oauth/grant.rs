@@ -76,7 +76,7 @@ impl Issuer {
         body: &[u8],
         network: IpAddr,
     ) -> Result<Granted, Refusal> {
-        let form = self.read_form(headers, query, body)?;
+        let form = read_form(headers, query, body)?;
         let guest = match form.required("grant_type")? {
             JWT_BEARER => true,
             "refresh_token" => false,
@@ -114,22 +114,6 @@ impl Issuer {
         self.enter_session(fields.client_id, &session, &proof)
             .await?;
         self.issue(fields.client_id, session, proof)
-    }
-
-    pub(super) fn read_form(
-        &self,
-        headers: &HeaderMap,
-        query: Option<&str>,
-        body: &[u8],
-    ) -> Result<Form, Refusal> {
-        if carries_credentials(query) {
-            return Err(Refusal::new(
-                Code::InvalidRequest,
-                "credentials do not belong into the URL",
-            ));
-        }
-        let media_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
-        Form::parse(media_type, body)
     }
 
     pub(super) fn limit_network(&self, network: IpAddr) -> Result<(), Refusal> {
@@ -314,6 +298,22 @@ impl Issuer {
             nonce: self.next_nonce(&self.token_nonces),
         })
     }
+}
+
+/// Reads a form whose credentials are all in its body.
+pub(super) fn read_form(
+    headers: &HeaderMap,
+    query: Option<&str>,
+    body: &[u8],
+) -> Result<Form, Refusal> {
+    if carries_credentials(query) {
+        return Err(Refusal::new(
+            Code::InvalidRequest,
+            "credentials do not belong into the URL",
+        ));
+    }
+    let media_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
+    Form::parse(media_type, body)
 }
 
 /// The Session key is separate from the published ones (AAP-225).

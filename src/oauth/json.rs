@@ -13,7 +13,9 @@ pub(super) fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
     reader.end().ok()?;
     match value {
         Value::Object(object) => Some(object),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     }
 }
 

@@ -92,7 +92,7 @@ impl<'a> Jws<'a> {
     }
 }
 
-/// A NumericDate in whole seconds. Only numbers count: a date in a string is not a missing date.
+/// A `NumericDate` in whole seconds. Only numbers count: a date in a string is not a missing date.
 pub(super) fn seconds(claims: &Map<String, Value>, name: &str) -> Result<Option<i64>, ()> {
     /// Far enough for every honest date and safe for every sum.
     const LIMIT: i64 = 1 << 40;

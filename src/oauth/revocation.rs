@@ -8,7 +8,7 @@ use http::HeaderMap;
 use serde_json::Map;
 
 use super::Issuer;
-use super::grant::ClientFields;
+use super::grant::{ClientFields, read_form};
 use super::refusal::{Code, Refusal, Reply};
 use super::token::Token;
 
@@ -21,7 +21,7 @@ impl Issuer {
         body: &[u8],
         network: IpAddr,
     ) -> Result<Reply, Refusal> {
-        let form = self.read_form(headers, query, body)?;
+        let form = read_form(headers, query, body)?;
         let fields = ClientFields::read(&form)?;
         let token = form.required("token")?;
         self.limit_network(network)?;

@@ -50,10 +50,15 @@ fn normal_escapes(path: &str) -> Option<String> {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             normal.push(char::from(byte));
         } else {
-            normal.push_str(&format!("%{byte:02X}"));
+            normal.push('%');
+            normal.extend([high, low].map(hex_digit));
         }
     }
     Some(normal)
+}
+
+fn hex_digit(digit: u32) -> char {
+    char::from_digit(digit, 16).map_or('0', |digit| digit.to_ascii_uppercase())
 }
 
 /// RFC 3986 section 5.2.4; an empty path is `/`.

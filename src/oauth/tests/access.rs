@@ -8,6 +8,19 @@ use crate::oauth::{NonceMode, Refusal, Registration, Settings};
 
 use super::rig::*;
 
+/// A change of a proof that spoils it.
+type Spoil = (&'static str, fn(&mut Jwt));
+
+/// The token with one character changed.
+fn altered(token: &str) -> String {
+    let change = |(at, c)| match (at, c) {
+        (20, 'A') => 'B',
+        (20, _) => 'A',
+        (_, c) => c,
+    };
+    token.chars().enumerate().map(change).collect()
+}
+
 /// Asserts the status, error and challenge of a refusal at the API.
 #[track_caller]
 fn challenged(what: &str, refusal: &Refusal, status: u16, error: &str) {
@@ -55,7 +68,7 @@ async fn anything_but_our_own_current_dpop_token_is_invalid() {
         "DPoP ".to_owned(),
         "DPoP unknown".to_owned(),
         format!("DPoP {token}x"),
-        format!("DPoP {}", token.replacen(&token[20..22], "zz", 1)),
+        format!("DPoP {}", altered(&token)),
         format!("DPoP {}", "A".repeat(9000)),
         "Basic Zm9vOmJhcg".to_owned(),
     ];
@@ -134,7 +147,7 @@ async fn credentials_in_the_url_and_twice_are_invalid_requests() {
 async fn every_defect_of_a_proof_is_challenged() {
     let rig = Rig::new().await;
     let token = rig.access_token().await;
-    let spoilt: [(&str, fn(&mut Jwt)); 12] = [
+    let spoilt: [Spoil; 12] = [
         ("htm", |j| j.claim("htm", "GET")),
         ("htu of another skill", |j| {
             j.claim(
@@ -154,7 +167,7 @@ async fn every_defect_of_a_proof_is_challenged() {
         ("another's jwk", |j| j.key = key(3)),
         ("a private jwk", |j| j.header["jwk"]["d"] = json!("AAAA")),
         ("two in one header", |j| {
-            j.raw = Some(format!("{0},{0}", j.text()))
+            j.raw = Some(format!("{0},{0}", j.text()));
         }),
         ("typ", |j| j.header["typ"] = json!("jwt")),
     ];

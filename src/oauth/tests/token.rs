@@ -140,24 +140,24 @@ type Spoil = (&'static str, fn(&mut Jwt, i64));
 /// What spoils either assertion alike.
 const SPOILT: &[Spoil] = &[
     ("aud is the token endpoint", |j, _| {
-        j.claim("aud", TOKEN_ENDPOINT)
+        j.claim("aud", TOKEN_ENDPOINT);
     }),
     ("aud is a list", |j, _| j.claim("aud", json!([ISSUER]))),
     ("aud is a longer list", |j, _| {
-        j.claim("aud", json!([ISSUER, "https://evil.example"]))
+        j.claim("aud", json!([ISSUER, "https://evil.example"]));
     }),
     ("aud with a slash", |j, _| {
-        j.claim("aud", format!("{ISSUER}/"))
+        j.claim("aud", format!("{ISSUER}/"));
     }),
     ("aud in another case", |j, _| {
-        j.claim("aud", "https://DEMO-TOYOTA.example.com/poppy")
+        j.claim("aud", "https://DEMO-TOYOTA.example.com/poppy");
     }),
     ("aud with a port", |j, _| {
-        j.claim("aud", "https://demo-toyota.example.com:443/poppy")
+        j.claim("aud", "https://demo-toyota.example.com:443/poppy");
     }),
     ("no aud", |j, _| j.drop_claim("aud")),
     ("iss is another", |j, _| {
-        j.claim("iss", "https://buyer-agent.example/")
+        j.claim("iss", "https://buyer-agent.example/");
     }),
     ("iss is a list", |j, _| j.claim("iss", json!([CLIENT]))),
     ("no iss", |j, _| j.drop_claim("iss")),
@@ -181,7 +181,7 @@ const SPOILT: &[Spoil] = &[
     ("exp a boolean", |j, _| j.claim("exp", true)),
     ("iat null", |j, _| j.claim("iat", Value::Null)),
     ("exp 1e400", |j, _| {
-        j.with_claims_text(|t| t.replace("\"exp\":", "\"exp\":1e400,\"x\":"))
+        j.with_claims_text(|t| t.replace("\"exp\":", "\"exp\":1e400,\"x\":"));
     }),
     ("iat i64::MIN", |j, _| {
         j.claim("iat", i64::MIN);
@@ -190,13 +190,13 @@ const SPOILT: &[Spoil] = &[
     ("exp 1e300", |j, _| j.claim("exp", 1e300)),
     ("no jti", |j, _| j.drop_claim("jti")),
     ("jti a number", |j, _| {
-        j.claim("jti", 1_234_567_890_123_456_789_u64)
+        j.claim("jti", 1_234_567_890_123_456_789_u64);
     }),
     ("short jti", |j, _| j.claim("jti", "123456789012345")),
     ("long jti", |j, _| j.claim("jti", "j".repeat(257))),
     ("typ of a proof", |j, _| j.header["typ"] = json!("dpop+jwt")),
     ("typ of a browser assertion", |j, _| {
-        j.header["typ"] = json!("poppy-browser+jwt")
+        j.header["typ"] = json!("poppy-browser+jwt");
     }),
     ("typ a number", |j, _| j.header["typ"] = json!(1)),
     ("alg none", |j, _| {
@@ -206,7 +206,7 @@ const SPOILT: &[Spoil] = &[
     }),
     ("alg HS256", |j, _| j.header["alg"] = json!("HS256")),
     ("alg RS256 over an EC key", |j, _| {
-        j.header["alg"] = json!("RS256")
+        j.header["alg"] = json!("RS256");
     }),
     ("alg es256", |j, _| j.header["alg"] = json!("es256")),
     ("no alg", |j, _| {
@@ -237,7 +237,7 @@ const SPOILT: &[Spoil] = &[
         j.with_claims_text(|t| t.replacen('{', "{\"jti\":\"0123456789abcdef\",", 1));
     }),
     ("four parts", |j, _| {
-        j.raw = Some(format!("{}.AAAA", j.text()))
+        j.raw = Some(format!("{}.AAAA", j.text()));
     }),
     ("no JWT", |j, _| j.raw = Some("assertion".to_owned())),
     ("padding", |j, _| j.raw = Some(format!("{}=", j.text()))),
@@ -314,13 +314,13 @@ async fn what_honest_agents_send_differently_is_accepted() {
             j.header.as_object_mut().unwrap().remove("typ");
         }),
         ("typ of RFC 10070", |j, _| {
-            j.header["typ"] = json!("client-authentication+jwt")
+            j.header["typ"] = json!("client-authentication+jwt");
         }),
         ("no kid with one key", |j, _| {
             j.header.as_object_mut().unwrap().remove("kid");
         }),
         ("unknown claims", |j, _| {
-            j.claim("extensions", json!({"a": 1}))
+            j.claim("extensions", json!({"a": 1}));
         }),
     ];
     for (what, change) in honest {
@@ -331,103 +331,105 @@ async fn what_honest_agents_send_differently_is_accepted() {
     }
 }
 
+/// What spoils a proof for the token endpoint.
+const SPOILT_PROOFS: &[Spoil] = &[
+    ("no header", |j, _| j.raw = Some(String::new())),
+    ("two in one header", |j, _| {
+        j.raw = Some(format!("{0}, {0}", j.text()));
+    }),
+    ("typ JWT", |j, _| j.header["typ"] = json!("JWT")),
+    ("no typ", |j, _| {
+        j.header.as_object_mut().unwrap().remove("typ");
+    }),
+    ("alg none", |j, _| {
+        j.header["alg"] = json!("none");
+        let signed = j.text();
+        j.raw = Some(format!("{}.", signed.rsplit_once('.').unwrap().0));
+    }),
+    ("alg HS256", |j, _| j.header["alg"] = json!("HS256")),
+    ("alg RS256", |j, _| j.header["alg"] = json!("RS256")),
+    ("alg ES384", |j, _| j.header["alg"] = json!("ES384")),
+    ("no jwk", |j, _| {
+        j.header.as_object_mut().unwrap().remove("jwk");
+    }),
+    ("a private jwk", |j, _| j.header["jwk"]["d"] = json!("AAAA")),
+    ("an oct jwk", |j, _| {
+        j.header["jwk"] = json!({"kty": "oct", "k": "AAAA"});
+    }),
+    ("crv P-384", |j, _| j.header["jwk"]["crv"] = json!("P-384")),
+    ("crv secp256k1", |j, _| {
+        j.header["jwk"]["crv"] = json!("secp256k1");
+    }),
+    ("a point off the curve", |j, _| {
+        j.header["jwk"] = json!({
+            "kty": "EC",
+            "crv": "P-256",
+            "x": "l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs",
+            "y": "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDE",
+        });
+    }),
+    ("a second name of the key", |j, _| {
+        let x = B64.decode(j.header["jwk"]["x"].as_str().unwrap()).unwrap();
+        let longer = [vec![0], x].concat();
+        j.header["jwk"]["x"] = json!(B64.encode(longer));
+    }),
+    ("a key that is not the signer's", |j, _| {
+        j.header["jwk"] = jwk(&key(8));
+    }),
+    ("zero signature", |j, _| {
+        let signed = j.text();
+        let message = signed.rsplit_once('.').unwrap().0;
+        j.raw = Some(format!("{message}.{}", B64.encode([0; 64])));
+    }),
+    ("crit", |j, _| {
+        j.header["crit"] = json!(["bork"]);
+        j.header["bork"] = json!(1);
+    }),
+    ("htm GET", |j, _| j.claim("htm", "GET")),
+    ("htm post", |j, _| j.claim("htm", "post")),
+    ("no htm", |j, _| j.drop_claim("htm")),
+    ("htu another path", |j, _| j.claim("htu", SKILL)),
+    ("htu with a slash", |j, _| {
+        j.claim("htu", format!("{TOKEN_ENDPOINT}/"));
+    }),
+    ("htu over http", |j, _| {
+        j.claim("htu", "http://demo-toyota.example.com/poppy/oauth/token");
+    }),
+    ("htu of another host", |j, _| {
+        j.claim("htu", "https://evil.example/poppy/oauth/token");
+    }),
+    ("htu the issuer", |j, _| j.claim("htu", ISSUER)),
+    ("htu with %2F", |j, _| {
+        j.claim("htu", "https://demo-toyota.example.com/poppy%2Foauth/token");
+    }),
+    ("no htu", |j, _| j.drop_claim("htu")),
+    ("ath", |j, _| {
+        j.claim("ath", "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo");
+    }),
+    ("ath null", |j, _| j.claim("ath", Value::Null)),
+    ("old", |j, now| j.claim("iat", now - 120)),
+    ("from the future", |j, now| j.claim("iat", now + 120)),
+    ("iat i64::MIN", |j, _| j.claim("iat", i64::MIN)),
+    ("iat a string", |j, now| j.claim("iat", now.to_string())),
+    ("no iat", |j, _| j.drop_claim("iat")),
+    ("no jti", |j, _| j.drop_claim("jti")),
+    ("empty jti", |j, _| j.claim("jti", "")),
+    ("long jti", |j, _| j.claim("jti", "j".repeat(257))),
+    ("duplicate jti", |j, _| {
+        j.with_claims_text(|t| t.replacen('{', "{\"jti\":\"b\",", 1));
+    }),
+    ("duplicate htu", |j, _| {
+        j.with_claims_text(|t| t.replacen('{', "{\"htu\":\"b\",", 1));
+    }),
+    ("nonce a number", |j, _| j.claim("nonce", 7)),
+    ("too long", |j, _| j.claim("x", "x".repeat(4096))),
+];
+
 // AAP-243 AAP-258 AAP-259 AAP-287
 #[tokio::test]
 async fn every_defect_of_a_proof_is_invalid_dpop_proof_and_fetches_nothing() {
     let rig = Rig::new().await;
-    let spoilt: &[Spoil] = &[
-        ("no header", |j, _| j.raw = Some(String::new())),
-        ("two in one header", |j, _| {
-            j.raw = Some(format!("{0}, {0}", j.text()))
-        }),
-        ("typ JWT", |j, _| j.header["typ"] = json!("JWT")),
-        ("no typ", |j, _| {
-            j.header.as_object_mut().unwrap().remove("typ");
-        }),
-        ("alg none", |j, _| {
-            j.header["alg"] = json!("none");
-            let signed = j.text();
-            j.raw = Some(format!("{}.", signed.rsplit_once('.').unwrap().0));
-        }),
-        ("alg HS256", |j, _| j.header["alg"] = json!("HS256")),
-        ("alg RS256", |j, _| j.header["alg"] = json!("RS256")),
-        ("alg ES384", |j, _| j.header["alg"] = json!("ES384")),
-        ("no jwk", |j, _| {
-            j.header.as_object_mut().unwrap().remove("jwk");
-        }),
-        ("a private jwk", |j, _| j.header["jwk"]["d"] = json!("AAAA")),
-        ("an oct jwk", |j, _| {
-            j.header["jwk"] = json!({"kty": "oct", "k": "AAAA"})
-        }),
-        ("crv P-384", |j, _| j.header["jwk"]["crv"] = json!("P-384")),
-        ("crv secp256k1", |j, _| {
-            j.header["jwk"]["crv"] = json!("secp256k1")
-        }),
-        ("a point off the curve", |j, _| {
-            j.header["jwk"] = json!({
-                "kty": "EC",
-                "crv": "P-256",
-                "x": "l8tFrhx-34tV3hRICRDY9zCkDlpBhF42UQUfWVAWBFs",
-                "y": "9VE4jf_Ok_o64zbTTlcuNJajHmt6v9TDVrU0CdvGRDE",
-            });
-        }),
-        ("a second name of the key", |j, _| {
-            let x = B64.decode(j.header["jwk"]["x"].as_str().unwrap()).unwrap();
-            let longer = [vec![0], x].concat();
-            j.header["jwk"]["x"] = json!(B64.encode(longer));
-        }),
-        ("a key that is not the signer's", |j, _| {
-            j.header["jwk"] = jwk(&key(8))
-        }),
-        ("zero signature", |j, _| {
-            let signed = j.text();
-            let message = signed.rsplit_once('.').unwrap().0;
-            j.raw = Some(format!("{message}.{}", B64.encode([0; 64])));
-        }),
-        ("crit", |j, _| {
-            j.header["crit"] = json!(["bork"]);
-            j.header["bork"] = json!(1);
-        }),
-        ("htm GET", |j, _| j.claim("htm", "GET")),
-        ("htm post", |j, _| j.claim("htm", "post")),
-        ("no htm", |j, _| j.drop_claim("htm")),
-        ("htu another path", |j, _| j.claim("htu", SKILL)),
-        ("htu with a slash", |j, _| {
-            j.claim("htu", format!("{TOKEN_ENDPOINT}/"))
-        }),
-        ("htu over http", |j, _| {
-            j.claim("htu", "http://demo-toyota.example.com/poppy/oauth/token")
-        }),
-        ("htu of another host", |j, _| {
-            j.claim("htu", "https://evil.example/poppy/oauth/token")
-        }),
-        ("htu the issuer", |j, _| j.claim("htu", ISSUER)),
-        ("htu with %2F", |j, _| {
-            j.claim("htu", "https://demo-toyota.example.com/poppy%2Foauth/token")
-        }),
-        ("no htu", |j, _| j.drop_claim("htu")),
-        ("ath", |j, _| {
-            j.claim("ath", "fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo")
-        }),
-        ("ath null", |j, _| j.claim("ath", Value::Null)),
-        ("old", |j, now| j.claim("iat", now - 120)),
-        ("from the future", |j, now| j.claim("iat", now + 120)),
-        ("iat i64::MIN", |j, _| j.claim("iat", i64::MIN)),
-        ("iat a string", |j, now| j.claim("iat", now.to_string())),
-        ("no iat", |j, _| j.drop_claim("iat")),
-        ("no jti", |j, _| j.drop_claim("jti")),
-        ("empty jti", |j, _| j.claim("jti", "")),
-        ("long jti", |j, _| j.claim("jti", "j".repeat(257))),
-        ("duplicate jti", |j, _| {
-            j.with_claims_text(|t| t.replacen('{', "{\"jti\":\"b\",", 1))
-        }),
-        ("duplicate htu", |j, _| {
-            j.with_claims_text(|t| t.replacen('{', "{\"htu\":\"b\",", 1))
-        }),
-        ("nonce a number", |j, _| j.claim("nonce", 7)),
-        ("too long", |j, _| j.claim("x", "x".repeat(4096))),
-    ];
-    for (what, spoil) in spoilt {
+    for (what, spoil) in SPOILT_PROOFS {
         let reply = rig.try_with(|r| spoil(&mut r.proof, rig.now())).await;
         refused(what, &reply, 400, "invalid_dpop_proof");
     }
@@ -448,13 +450,13 @@ async fn htu_may_be_spelt_differently_and_clocks_may_differ() {
             j.claim(
                 "htu",
                 "https://demo-toyota.example.com:443/poppy/oauth/token",
-            )
+            );
         }),
         ("case", |j, _| {
-            j.claim("htu", "https://DEMO-TOYOTA.example.com/poppy/%6Fauth/token")
+            j.claim("htu", "https://DEMO-TOYOTA.example.com/poppy/%6Fauth/token");
         }),
         ("query", |j, _| {
-            j.claim("htu", format!("{TOKEN_ENDPOINT}?page=2#x"))
+            j.claim("htu", format!("{TOKEN_ENDPOINT}?page=2#x"));
         }),
         ("ten seconds ahead", |j, now| j.claim("iat", now + 10)),
         ("fifty seconds behind", |j, now| j.claim("iat", now - 50)),
