@@ -27,7 +27,7 @@ pub struct Rooftop {
 }
 
 impl Profile {
-    /// The AAP DealerInformation object, without `dealer_id`.
+    /// The AAP `DealerInformation` object, without `dealer_id`.
     pub fn to_value(&self) -> Value {
         let mut data = Map::new();
         data.insert("name".into(), self.name.as_str().into());

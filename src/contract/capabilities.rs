@@ -1,15 +1,19 @@
 //! What one deployment's search supports, compiled from mapping and configuration only: rows never change
 //! it, and the same object stands on the Agent Card and on the MCP tool (AAP-390).
 
-use serde::Serialize;
+use std::collections::BTreeSet;
 
-use super::request::Sort;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::request::{Filters, SearchRequest, Sort, SortField};
+use super::{AapError, ErrorCode, Problem};
 
 /// Search capabilities (contract section 8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
     pub scope: Scope,
-    /// Keys of [`super::request::Filters`], in their order there.
+    /// Keys of [`Filters`], in their order there.
     pub filters: Vec<String>,
     /// Names of sortable fields.
     pub sort_fields: Vec<String>,
@@ -26,4 +30,209 @@ pub struct Capabilities {
 pub enum Scope {
     Dealer,
     Aggregate,
+}
+
+/// What configuration says of search.
+#[derive(Clone, Debug)]
+pub struct SearchOptions {
+    pub scope: Scope,
+    pub default_sort: Sort,
+    pub default_limit: u32,
+    pub max_limit: u32,
+    pub offset: bool,
+    /// Whether `inventory.facets` is implemented: feature filters need it (AAP-026).
+    pub has_facets: bool,
+}
+
+/// Filter → the listing field it needs.
+const FILTERS: &[(&str, &str)] = &[
+    ("make", "make"),
+    ("model", "model"),
+    ("trim", "trim"),
+    ("condition", "condition"),
+    ("vehicle_type", "vehicle_type"),
+    ("status", "status"),
+    ("body", "body"),
+    ("transmission", "transmission"),
+    ("fuel", "fuel"),
+    ("driveline", "driveline"),
+    ("charge_port", "charge_port"),
+    ("dc_fast_charge", "dc_fast_charge"),
+    ("exterior_color", "exterior_color"),
+    ("interior_color", "interior_color"),
+    ("year_min", "year"),
+    ("year_max", "year"),
+    ("price_min", "price"),
+    ("price_max", "price"),
+    ("mileage_max", "mileage"),
+    ("electric_range_mi_min", "electric_range_mi"),
+    ("electric_range_mi_max", "electric_range_mi"),
+    ("displacement_cc_min", "displacement_cc"),
+    ("displacement_cc_max", "displacement_cc"),
+    ("vin", "vin"),
+    ("stock", "stock"),
+    ("query", "model"),
+    ("features_all", "feature_evidence"),
+    ("features_any", "feature_evidence"),
+    ("near", "rooftop"),
+    ("rooftops", "rooftop"),
+];
+
+const SORTS: &[&str] = &[
+    "price",
+    "list_price",
+    "msrp",
+    "mileage",
+    "year",
+    "make",
+    "model",
+    "stock",
+    "updated_at",
+];
+
+const HINT: &str = "Read the published search capabilities before forming another query.";
+
+impl Capabilities {
+    /// Compiles what search supports: `supplied` are the AAP fields that the mapping fills, `has_geo` tells
+    /// that a rooftop has coordinates. Each fault is one text.
+    pub fn compile(
+        supplied: &BTreeSet<String>,
+        has_geo: bool,
+        options: &SearchOptions,
+    ) -> Result<Self, Vec<String>> {
+        let offered = |filter: &str| match filter {
+            "features_all" | "features_any" => options.has_facets,
+            "near" => has_geo,
+            "rooftops" => options.scope == Scope::Dealer,
+            _ => true,
+        };
+        let filters: Vec<String> = FILTERS
+            .iter()
+            .filter(|(filter, field)| supplied.contains(*field) && offered(filter))
+            .map(|(filter, _)| (*filter).to_owned())
+            .collect();
+        let mut sort_fields: Vec<String> = SORTS
+            .iter()
+            .filter(|f| supplied.contains(**f))
+            .map(|f| (*f).to_owned())
+            .collect();
+        if filters.iter().any(|f| f == "near") {
+            sort_fields.push("distance_mi".to_owned());
+        }
+        let compiled = Self {
+            scope: options.scope,
+            filters,
+            sort_fields,
+            default_sort: options.default_sort,
+            default_limit: options.default_limit,
+            max_limit: options.max_limit,
+            offset: options.offset,
+        };
+        let faults = compiled.faults();
+        if faults.is_empty() {
+            Ok(compiled)
+        } else {
+            Err(faults)
+        }
+    }
+
+    /// Why these capabilities could not be used (AAP-025, AAP-404).
+    fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        let field = field_name(self.default_sort.field);
+        if field == "distance_mi" {
+            faults.push("default_sort cannot be distance_mi: it needs an origin".to_owned());
+        } else if !self.sort_fields.contains(&field) {
+            faults.push(format!(
+                "default_sort is {field}, which the mapping does not supply"
+            ));
+        }
+        if !(1..=100).contains(&self.max_limit) {
+            faults.push("max_limit must be 1 to 100".to_owned());
+        }
+        if !(1..=self.max_limit).contains(&self.default_limit) {
+            faults.push("default_limit must be 1 to max_limit".to_owned());
+        }
+        faults
+    }
+
+    /// `UNSUPPORTED_FILTER` for every filter that is not offered (AAP-386).
+    pub fn check_filters(&self, filters: &Filters) -> Result<(), AapError> {
+        let used = serde_json::to_value(filters).map_err(AapError::internal)?;
+        let problems: Vec<Problem> = used
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::keys)
+            .filter(|key| !self.filters.contains(key))
+            .map(|key| {
+                let words = "This filter is not offered here; leave it out.";
+                Problem::new(format!("/filters/{key}"), "capability", words)
+            })
+            .collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let message = "This deployment does not support every filter that was sent.";
+        Err(AapError::new(ErrorCode::UnsupportedFilter, message)
+            .with_problems(&problems)
+            .with_hint(HINT))
+    }
+
+    /// Filters, order, page size and offset of a search against what is offered.
+    pub fn check_search(&self, request: &SearchRequest) -> Result<(), AapError> {
+        self.check_page(request)?;
+        if let Some(filters) = &request.filters {
+            self.check_filters(filters)?;
+        }
+        let Some(sort) = request.sort else {
+            return Ok(());
+        };
+        let field = field_name(sort.field);
+        if self.sort_fields.contains(&field) {
+            return Ok(());
+        }
+        let words = format!("Order by one of: {}.", self.sort_fields.join(", "));
+        Err(AapError::new(
+            ErrorCode::UnsupportedSort,
+            "This order is not offered here.",
+        )
+        .with_problems(&[Problem::new("/sort/field", "capability", words)])
+        .with_hint(HINT))
+    }
+
+    /// AAP-421, AAP-422: never clamped, never ignored.
+    fn check_page(&self, request: &SearchRequest) -> Result<(), AapError> {
+        let mut problems = Vec::new();
+        let mut hint = HINT;
+        if request
+            .pagination
+            .limit
+            .is_some_and(|limit| limit > self.max_limit)
+        {
+            let words = format!("Must be at most {}.", self.max_limit);
+            problems.push(Problem::new("/pagination/limit", "maximum", words));
+        }
+        if request.pagination.skip.is_some() && !self.offset {
+            hint = "Start without an offset and follow next_cursor.";
+            let words = "This deployment has no offset; leave skip out.";
+            problems.push(Problem::new("/pagination/skip", "capability", words));
+        }
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(AapError::new(
+            ErrorCode::SchemaValidationFailed,
+            "The page cannot be served as asked.",
+        )
+        .with_problems(&problems)
+        .with_hint(hint))
+    }
+}
+
+/// The wire name of a sort field.
+fn field_name(field: SortField) -> String {
+    match serde_json::to_value(field) {
+        Ok(Value::String(name)) => name,
+        Ok(_) | Err(_) => String::new(),
+    }
 }

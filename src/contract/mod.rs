@@ -1,14 +1,20 @@
 //! What the Auto Agent Protocol says: skills, error codes, request shapes, schemas. Pure: no I/O, no
 //! clock, nothing of any deployment. What only one AAP release fixes lies in its own folder (`v3_0`).
 
+pub mod canonical;
 pub mod answer;
 pub mod caller;
 pub mod capabilities;
 pub mod error;
 pub mod json;
+mod problems;
 pub mod request;
+mod schema;
 pub mod skill;
+mod typed;
+mod v3_0;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -22,62 +28,99 @@ pub use skill::Skill;
 
 /// One AAP release as a value: its schemas, names and verdicts.
 #[derive(Debug)]
-pub struct Contract {}
+pub struct Contract {
+    schemas: schema::Schemas,
+    inputs: BTreeMap<Skill, Value>,
+    outputs: BTreeMap<Skill, Value>,
+}
+
+/// Why a contract could not be made: its embedded schemas are faulty.
+#[derive(Debug, thiserror::Error)]
+#[error("embedded schema {0}")]
+pub struct ContractError(String);
 
 impl Contract {
     /// AAP 3.0.
-    pub fn v3_0() -> Arc<Self> {
-        unimplemented!()
+    pub fn v3_0() -> Result<Arc<Self>, ContractError> {
+        let schemas = v3_0::schemas().map_err(ContractError)?;
+        let mut inputs = BTreeMap::new();
+        let mut outputs = BTreeMap::new();
+        for skill in Skill::ALL {
+            let input = v3_0::input_schema(&schemas, skill).map_err(ContractError)?;
+            inputs.insert(skill, input);
+            let output = v3_0::output_schema(&schemas, skill).map_err(ContractError)?;
+            outputs.insert(skill, output);
+        }
+        Ok(Arc::new(Self {
+            schemas,
+            inputs,
+            outputs,
+        }))
     }
 
     /// The release, `3.0.0`.
     pub fn version(&self) -> &'static str {
-        unimplemented!()
+        v3_0::VERSION
     }
 
     /// The A2A extension URI that identifies this contract (AAP-005).
     pub fn extension_uri(&self) -> &'static str {
-        unimplemented!()
+        v3_0::EXTENSION_URI
     }
 
     /// The immutable base of the canonical schema URLs, with its trailing slash.
     pub fn schema_base_url(&self) -> &'static str {
-        unimplemented!()
+        v3_0::SCHEMA_BASE_URL
     }
 
     /// Checks a payload against everything the contract says of the skill's request and makes it typed.
     /// Every detectable problem is in the one error (AAP-192).
-    pub fn validate(&self, _skill: Skill, _payload: Value) -> Result<Request, AapError> {
-        unimplemented!()
+    pub fn validate(&self, skill: Skill, payload: Value) -> Result<Request, AapError> {
+        typed::request(skill, v3_0::check_request(&self.schemas, skill, payload)?)
     }
 
     /// Checks a finished response of `skill` (AAP-502).
-    pub fn check_answer(&self, _skill: Skill, _answer: &Value) -> Result<(), Vec<Problem>> {
-        unimplemented!()
+    pub fn check_answer(&self, skill: Skill, answer: &Value) -> Result<(), Vec<Problem>> {
+        self.check_document(&format!("{}-response", skill.stem()), answer)
     }
 
     /// Checks one inventory listing before it enters a snapshot.
-    pub fn check_listing(&self, _listing: &Value) -> Result<(), Vec<Problem>> {
-        unimplemented!()
+    pub fn check_listing(&self, listing: &Value) -> Result<(), Vec<Problem>> {
+        self.check_document("inventory-listing", listing)
+    }
+
+    /// Checks a document against the canonical schema `name`.
+    pub fn check_document(&self, name: &str, document: &Value) -> Result<(), Vec<Problem>> {
+        let problems = v3_0::check_document(&self.schemas, name, document);
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems)
+        }
     }
 
     /// The self-contained MCP input schema of the skill's tool.
-    pub fn input_schema(&self, _skill: Skill) -> &Value {
-        unimplemented!()
+    pub fn input_schema(&self, skill: Skill) -> &Value {
+        self.inputs.get(&skill).unwrap_or(&Value::Null)
     }
 
     /// The self-contained MCP output schema: response or `aap.error`.
-    pub fn output_schema(&self, _skill: Skill) -> &Value {
-        unimplemented!()
+    pub fn output_schema(&self, skill: Skill) -> &Value {
+        self.outputs.get(&skill).unwrap_or(&Value::Null)
     }
 
     /// A canonical schema by its name, e.g. `inventory-listing`.
-    pub fn schema(&self, _name: &str) -> Option<&Value> {
-        unimplemented!()
+    pub fn schema(&self, name: &str) -> Option<&Value> {
+        self.schemas.canonical(name)
     }
 
     /// The names of all canonical schemas.
     pub fn schema_names(&self) -> Vec<&str> {
-        unimplemented!()
+        self.schemas.names().collect()
     }
 }
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod verdict_tests;

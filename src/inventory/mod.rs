@@ -1,41 +1,150 @@
 //! What a dealer has: the snapshot that answers searches, and how it is kept fresh. Must not know which
 //! binding asks, nor how a source speaks.
 
-use std::sync::Arc;
+mod settings;
+mod search;
+mod matching;
+mod order;
+mod cursor;
+mod facets;
+mod snapshot;
+mod columns;
+mod fields;
+mod rank;
+mod terms;
+mod features;
+mod keywords;
+mod places;
+mod text;
+mod history;
+mod build;
+mod facts;
+mod frame;
+mod look_up;
+mod re_read;
+mod gone;
+mod reader;
+mod refresh;
+mod status;
 
+use std::sync::{Arc, PoisonError};
+
+use arc_swap::{ArcSwap, ArcSwapOption};
 use serde_json::Value;
 
+use crate::clock::Clock;
 use crate::contract::request::{Filters, SearchRequest, Sort, VehicleRequest};
 use crate::contract::{Capabilities, Fragment, Problem};
+use crate::seal::KeyRing;
+
+pub use build::{Builder, Check, Stamp};
+pub use features::Vocabulary;
+pub use frame::{Frame, Rejected};
+pub use gone::Identifiers;
+pub use reader::{Reader, Unit};
+pub use refresh::RefreshError;
+pub use settings::{Settings, capabilities};
+pub use snapshot::{IndexBytes, Snapshot};
+pub use status::Status;
 
 /// One deployment's inventory.
-#[derive(Debug)]
-pub struct Inventory {}
+pub struct Inventory {
+    settings: Settings,
+    frame: Arc<Frame>,
+    check: Arc<Check>,
+    reader: Reader,
+    keys: Arc<KeyRing>,
+    clock: Clock,
+    current: ArcSwapOption<Snapshot>,
+    gone: ArcSwap<gone::Gone>,
+    look_ups: re_read::LookUps,
+    /// Held while reading: one reading at a time.
+    readings: tokio::sync::Mutex<refresh::Readings>,
+    status: std::sync::Mutex<Status>,
+}
 
 impl Inventory {
     /// What search supports here.
     pub fn capabilities(&self) -> &Capabilities {
-        unimplemented!()
+        &self.settings.capabilities
     }
 
     /// One page of the matching set. `caller_scope` is [`crate::contract::Caller::scope`]: a cursor is
     /// good for its own caller only (AAP-423).
     pub fn search(
         &self,
-        _request: &SearchRequest,
-        _caller_scope: &str,
+        request: &SearchRequest,
+        caller_scope: &str,
     ) -> Result<Page, InventoryError> {
-        unimplemented!()
+        search::page(self, &*self.fresh()?, request, caller_scope)
     }
 
     /// The AAP Facets object over the full matching set.
-    pub fn facets(&self, _filters: Option<&Filters>) -> Result<Arc<Fragment>, InventoryError> {
-        unimplemented!()
+    pub fn facets(&self, filters: Option<&Filters>) -> Result<Arc<Fragment>, InventoryError> {
+        let snapshot = self.fresh()?;
+        let matching = matching::Matching::new(&snapshot, filters)?;
+        Ok(search::facets(&snapshot, &matching))
     }
 
     /// The one listing that all given identifiers name, re-read at the source where it has a look-up.
-    pub async fn vehicle(&self, _request: &VehicleRequest) -> Result<Arc<Listing>, InventoryError> {
-        unimplemented!()
+    pub async fn vehicle(&self, request: &VehicleRequest) -> Result<Arc<Listing>, InventoryError> {
+        let snapshot = self.fresh()?;
+        let known = look_up::in_snapshot(&snapshot, &self.gone.load(), request);
+        re_read::current(self, request, known).await
+    }
+
+    /// How it is doing, for health, metrics and operators.
+    pub fn status(&self) -> Status {
+        let status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut status = status.clone();
+        status.age_s = self
+            .current
+            .load()
+            .as_ref()
+            .map(|snapshot| self.age_s(snapshot));
+        status
+    }
+
+    /// The snapshot in use.
+    pub fn snapshot(&self) -> Option<Arc<Snapshot>> {
+        self.current.load_full()
+    }
+
+    /// The current snapshot, when it is not older than `max_age`.
+    fn fresh(&self) -> Result<Arc<Snapshot>, InventoryError> {
+        let snapshot = self.current.load_full();
+        let snapshot = snapshot.ok_or_else(|| InventoryError::Stale("never read".into()))?;
+        let age_s = self.age_s(&snapshot);
+        match self.settings.max_age_s {
+            Some(max_age_s) if age_s > max_age_s => Err(InventoryError::Stale(format!(
+                "read {age_s} s ago, more than the permitted {max_age_s} s"
+            ))),
+            _ => Ok(snapshot),
+        }
+    }
+
+    fn age_s(&self, snapshot: &Snapshot) -> i64 {
+        self.clock.now().as_second() - snapshot.stamp().read_at.div_euclid(1_000_000_000)
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn keys(&self) -> &KeyRing {
+        &self.keys
+    }
+
+    fn clock(&self) -> &Clock {
+        &self.clock
+    }
+}
+
+impl std::fmt::Debug for Inventory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inventory")
+            .field("deployment", &self.settings.deployment)
+            .finish_non_exhaustive()
     }
 }
 
@@ -66,19 +175,26 @@ pub struct Found {
 /// One published vehicle with its finished JSON.
 #[derive(Debug)]
 pub struct Listing {
-    /// The InventoryListing object's text **without its closing brace**, so that `distance_mi` can follow.
+    /// The `InventoryListing` object's text **without its closing brace**: `distance_mi` can follow.
     pub open_json: Arc<Fragment>,
     /// The owning dealer, in aggregate scope.
     pub dealer_id: Option<String>,
+    /// The listing's stable id: its `vehicle_id`, or else its VIN or stock number.
     pub vehicle_id: String,
     pub vin: Option<String>,
     pub stock: Option<String>,
 }
 
 impl Listing {
-    /// The InventoryListing as a value, for the lead's ADF.
+    /// The `InventoryListing` as a value, for the lead's ADF.
     pub fn to_value(&self) -> Value {
-        unimplemented!()
+        let text = format!("{}}}", self.open_json.json());
+        serde_json::from_str(&text).unwrap_or(Value::Null)
+    }
+
+    /// What tells this listing from every other one of the deployment and orders equals.
+    fn identity(&self) -> history::Identity<'_> {
+        (self.dealer_id.as_deref(), &self.vehicle_id)
     }
 }
 
@@ -107,3 +223,12 @@ pub enum InventoryError {
     #[error("source: {0}")]
     Source(String),
 }
+
+#[cfg(test)]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    clippy::needless_pass_by_value,
+    clippy::string_slice,
+    reason = "tests read JSON values and pass literals"
+)]
+mod tests;

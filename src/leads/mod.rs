@@ -1,18 +1,53 @@
 //! Leads: accepted once, recorded before they are answered, delivered once. Must not know bindings or
 //! envelopes, nor look into the inventory.
 
+pub mod adf;
+mod answer;
+mod check;
+mod consent;
+mod key;
+mod record;
+mod route;
+mod settings;
+pub mod worker;
+
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use tokio::sync::Notify;
+use uuid::{NoContext, Uuid};
 
+use crate::clock::Clock;
 use crate::contract::request::LeadRequest;
 use crate::contract::{Answer, Caller, Problem};
 use crate::profile::Profile;
+use crate::seal::KeyRing;
+use crate::store::{Acceptance, Accepted, KeyEntry, NewDelivery, Store, StoreError};
+pub use adf::AdfProfile;
+pub use check::{Finding, check, check_receiver};
+pub use record::{Receiver, Record, RecordError, RecordedCaller};
+pub use settings::{
+    MIN_RETENTION, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,
+};
+
+/// How long a retry waits for an original that is still being worked on.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// How often it looks.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// One deployment's lead desk.
 #[derive(Debug)]
-pub struct Leads {}
+pub struct Leads {
+    settings: Settings,
+    targets: Vec<worker::Way>,
+    store: Arc<Store>,
+    keys: Arc<KeyRing>,
+    clock: Clock,
+    /// Wakes the worker when there is something to deliver.
+    work: Notify,
+}
 
 /// What [`Leads::accept`] records and delivers.
 #[derive(Debug)]
@@ -26,32 +61,181 @@ pub struct Submission<'a> {
 }
 
 impl Leads {
+    /// Opens the desk. Nothing is delivered until [`worker::run`] runs.
+    pub fn new(
+        settings: Settings,
+        store: Arc<Store>,
+        keys: Arc<KeyRing>,
+        clock: Clock,
+    ) -> Result<Self, LeadsError> {
+        let findings = check(&settings);
+        if !findings.is_empty() {
+            return Err(LeadsError::Settings(findings));
+        }
+        let targets = worker::Way::open_all(&settings)?;
+        Ok(Self {
+            settings,
+            targets,
+            store,
+            keys,
+            clock,
+            work: Notify::new(),
+        })
+    }
+
     /// The answer to a lead that was accepted before, with `data.replayed: true`; `None` when the key is
     /// new. A key used with other content is [`LeadError::Conflict`].
     pub async fn replay(
         &self,
-        _request: &LeadRequest,
-        _caller: &Caller,
-        _receiver: &Profile,
+        request: &LeadRequest,
+        caller: &Caller,
+        receiver: &Profile,
     ) -> Result<Option<Answer>, LeadError> {
-        unimplemented!()
+        let key = self.key(request, caller, receiver);
+        match self.store.key(&key, self.clock.now()).await? {
+            Some(entry) => self.again(&key, entry, request).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The checks of a grant that depend on the present time and on what this dealer can honour.
-    pub fn check_consent(&self, _request: &LeadRequest) -> Result<(), LeadError> {
-        unimplemented!()
+    pub fn check_consent(&self, request: &LeadRequest) -> Result<(), LeadError> {
+        let problems = consent::problems(&request.consent, &self.settings, self.clock.now());
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(LeadError::InvalidConsent(problems))
+        }
     }
 
     /// Claims the key, writes ledger and outbox in one atomic step, and answers. A concurrent claim of
     /// the same lead is answered as a replay.
-    pub async fn accept(&self, _submission: Submission<'_>) -> Result<Answer, LeadError> {
-        unimplemented!()
+    pub async fn accept(&self, submission: Submission<'_>) -> Result<Answer, LeadError> {
+        // The grant must hold now, not only when the request came in (AAP-480).
+        self.check_consent(submission.request)?;
+        let Submission {
+            request,
+            caller,
+            receiver,
+            listing,
+        } = submission;
+        let now = self.clock.now();
+        let receiving = Receiver::of(receiver, &request.payload, listing.as_ref());
+        let lead_id = new_id("lead", now);
+        let appointment_id = new_id("appt", now);
+        let answer = answer::received(
+            &lead_id,
+            &appointment_id,
+            request,
+            &receiving,
+            &self.settings,
+        );
+        let record = Record {
+            request: request.payload.clone(),
+            caller: caller.into(),
+            receiver: receiving,
+            listing,
+        };
+        let key = self.key(request, caller, receiver);
+        let acceptance = Acceptance {
+            key: key.clone(),
+            key_expires_at: later(now, self.settings.retention),
+            fingerprint: key::fingerprint(request),
+            deployment: self.settings.deployment.clone(),
+            dealer: record.receiver.dealer_id.clone().unwrap_or_default(),
+            accepted_at: now,
+            record: self.written(&lead_id, &record)?,
+            answer: answer.to_string(),
+            deliveries: self.deliveries(&record, now),
+            lead_id,
+        };
+        match self.store.accept(acceptance, now).await? {
+            Accepted::New => {
+                self.work.notify_waiters();
+                Ok(Answer::from_value(&answer))
+            }
+            Accepted::Existing(entry) => self.again(&key, entry, request).await,
+        }
     }
 
     /// How long a key is remembered; at least 24 hours (AAP-473).
     pub fn retention(&self) -> Duration {
-        unimplemented!()
+        self.settings.retention
     }
+
+    /// What an operator decided.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The record as the store keeps it.
+    fn written(&self, lead_id: &str, record: &Record) -> Result<String, LeadError> {
+        let sealing = self.settings.seal_ledger.then_some(self.keys.as_ref());
+        record
+            .to_text(lead_id, sealing)
+            .map_err(|error| LeadError::Store(error.to_string()))
+    }
+
+    fn deliveries(&self, record: &Record, now: Timestamp) -> Vec<NewDelivery> {
+        let to_delivery = |target: &str| NewDelivery {
+            target: target.to_owned(),
+            due_at: now,
+        };
+        let targets = route::targets(record, &self.settings);
+        targets.into_iter().map(to_delivery).collect()
+    }
+
+    fn key(&self, request: &LeadRequest, caller: &Caller, receiver: &Profile) -> String {
+        let dealer = receiver.dealer_id.as_deref().unwrap_or_default();
+        key::scoped_key(
+            &self.settings.deployment,
+            dealer,
+            caller,
+            &request.idempotency_key,
+        )
+    }
+
+    /// The original answer of a key that is taken; waits a bounded time for one that is not there yet.
+    async fn again(
+        &self,
+        key: &str,
+        mut entry: KeyEntry,
+        request: &LeadRequest,
+    ) -> Result<Answer, LeadError> {
+        if entry.fingerprint != key::fingerprint(request) {
+            return Err(LeadError::Conflict);
+        }
+        let until = tokio::time::Instant::now() + PATIENCE;
+        loop {
+            if let Some(original) = &entry.answer {
+                return answer::replayed(original)
+                    .ok_or_else(|| LeadError::Store("an unreadable stored answer".to_owned()));
+            }
+            if tokio::time::Instant::now() >= until {
+                return Err(LeadError::InProgress);
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+            match self.store.key(key, self.clock.now()).await? {
+                Some(newer) => entry = newer,
+                // It was taken back: nothing was accepted, and the caller may try again.
+                None => return Err(LeadError::InProgress),
+            }
+        }
+    }
+}
+
+/// `now` and `duration`, at most the end of time.
+fn later(now: Timestamp, duration: Duration) -> Timestamp {
+    let duration = SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX);
+    now.saturating_add(duration).unwrap_or(Timestamp::MAX)
+}
+
+/// A new id. It tells when it was made and nothing of the shopper.
+fn new_id(kind: &str, now: Timestamp) -> String {
+    let seconds = u64::try_from(now.as_second()).unwrap_or_default();
+    let nanoseconds = u32::try_from(now.subsec_nanosecond()).unwrap_or_default();
+    let time = uuid::Timestamp::from_unix(NoContext, seconds, nanoseconds);
+    format!("{kind}_{}", Uuid::new_v7(time).simple())
 }
 
 /// Why a lead was not accepted.
@@ -69,3 +253,24 @@ pub enum LeadError {
     #[error("store: {0}")]
     Store(String),
 }
+
+impl From<StoreError> for LeadError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error.to_string())
+    }
+}
+
+/// Why a lead desk cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum LeadsError {
+    #[error("the settings of leads have {} findings", .0.len())]
+    Settings(Vec<Finding>),
+    #[error("lead target {name:?}: {cause}")]
+    Target {
+        name: String,
+        cause: crate::delivery::DeliveryError,
+    },
+}
+
+#[cfg(test)]
+mod tests;

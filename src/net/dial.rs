@@ -27,7 +27,7 @@ pub enum Network {
     Fake(Arc<FakeNetwork>),
 }
 
-/// A network for tests, as [`crate::clock::Clock::fixed`] is a clock for tests.
+/// A network for tests, as a fixed clock is a clock for tests.
 #[derive(Default)]
 pub struct FakeNetwork(Mutex<Fake>);
 

@@ -1,0 +1,348 @@
+//! The inventory engine beside a naive scan of the same vehicles, in one run: what indexing is worth.
+//! `cargo bench --bench search`.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use forecourt::clock::Clock;
+use forecourt::contract::Capabilities;
+use forecourt::contract::capabilities::Scope;
+use forecourt::contract::request::{Filters, SearchRequest, Sort, SortField, SortOrder};
+use forecourt::inventory::{Frame, Inventory, Reader, Settings, Unit};
+use forecourt::profile::{Profile, Rooftop};
+use forecourt::seal::KeyRing;
+use serde_json::{Map, Value, json};
+
+/// Vehicles of one dealer.
+const PER_DEALER: usize = 150;
+const FEATURES: usize = 40;
+
+/// Numbers that look random and are the same in every run (Steele's splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.next() % end as u64).unwrap_or(0)
+    }
+}
+
+/// One vehicle as a plain row, texts already in lowercase: all that the naive scan needs.
+struct Row {
+    make: String,
+    model: String,
+    trim: String,
+    condition: &'static str,
+    body: String,
+    fuel: String,
+    driveline: String,
+    color: String,
+    vin: String,
+    stock: String,
+    year: i64,
+    price: Option<i64>,
+    mileage: i64,
+    features: Vec<String>,
+    place: (f64, f64),
+}
+
+fn row(n: usize, numbers: &mut Numbers) -> Row {
+    let make = numbers.below(30) * numbers.below(2) + numbers.below(12);
+    let model = numbers.below(14);
+    let dealer = n / PER_DEALER;
+    let mut place = Numbers(dealer as u64);
+    let (latitude, longitude) = (place.below(24_000), place.below(57_000));
+    let features = (0..FEATURES).filter(|f| numbers.below(f + 2) == 0);
+    Row {
+        make: format!("make {make}"),
+        model: format!("model {make}-{model}"),
+        trim: format!("trim {}", numbers.below(9)),
+        condition: ["new", "used", "used", "cpo"][numbers.below(4)],
+        body: format!("body {}", numbers.below(8)),
+        fuel: format!("fuel {}", numbers.below(5)),
+        driveline: format!("drive {}", numbers.below(4)),
+        color: format!("color {}", numbers.below(12)),
+        features: features.map(|f| format!("feature_{f}")).collect(),
+        vin: format!("1hg{:014}", (n * 7_919) % 100_000_000),
+        stock: format!("s{n}"),
+        year: 2010 + i64::try_from(numbers.below(16)).unwrap_or(0),
+        price: (numbers.below(20) > 0)
+            .then(|| 5_000 + i64::try_from(numbers.below(60_000)).unwrap_or(0)),
+        mileage: i64::try_from(numbers.below(150_000)).unwrap_or(0),
+        place: (
+            25.0 + f64::from(u32::try_from(latitude).unwrap_or(0)) / 1000.0,
+            -124.0 + f64::from(u32::try_from(longitude).unwrap_or(0)) / 1000.0,
+        ),
+    }
+}
+
+fn listing(n: usize, row: &Row) -> Map<String, Value> {
+    let evidence: Vec<Value> = row
+        .features
+        .iter()
+        .map(|code| {
+            json!({"code": code, "label": code, "status": "present",
+                   "source": "inventory", "text": code})
+        })
+        .collect();
+    let mut listing = json!({
+        "vehicle_id": format!("v{n:08}"), "dealer_id": format!("d{}", n / PER_DEALER),
+        "rooftop": "main", "status": "available", "updated_at": "2026-11-01T00:00:00Z",
+        "vin": row.vin.to_uppercase(), "stock": row.stock.to_uppercase(),
+        "make": row.make, "model": row.model, "trim": row.trim, "condition": row.condition,
+        "body": row.body, "fuel": row.fuel, "driveline": row.driveline,
+        "exterior_color": row.color, "year": row.year, "mileage": row.mileage,
+        "feature_evidence": evidence,
+        "photos": [format!("https://cars.example.com/photos/{n}/1.jpg")],
+    });
+    if let Some(price) = row.price {
+        listing["price"] = price.into();
+    }
+    match listing {
+        Value::Object(listing) => listing,
+        _ => Map::new(),
+    }
+}
+
+struct Query {
+    name: &'static str,
+    filters: Filters,
+}
+
+fn queries() -> Vec<Query> {
+    let all = [
+        (
+            "narrow",
+            json!({"make": ["make 3"], "model": ["model 3-4"], "body": ["body 2"],
+                          "condition": ["used"], "price_max": 30_000}),
+        ),
+        (
+            "middle",
+            json!({"make": ["make 3", "make 5"], "body": ["body 1", "body 2", "body 3"],
+                          "price_max": 40_000}),
+        ),
+        (
+            "broad",
+            json!({"condition": ["used"], "price_min": 10_000, "price_max": 35_000,
+                         "mileage_max": 100_000}),
+        ),
+        (
+            "geo",
+            json!({"near": {"latitude": 40.0, "longitude": -90.0, "radius_mi": 93.2},
+                       "condition": ["used"], "body": ["body 2"], "fuel": ["fuel 1"],
+                       "price_max": 40_000}),
+        ),
+        ("keyword", json!({"query": "model 3-4 7919"})),
+        (
+            "features",
+            json!({"features_all": ["feature_1", "feature_4"], "make": ["make 3"]}),
+        ),
+        ("everything", json!({})),
+    ];
+    all.into_iter()
+        .map(|(name, filters)| Query {
+            name,
+            filters: serde_json::from_value(filters).unwrap_or_default(),
+        })
+        .collect()
+}
+
+/// The plain answer: one pass with short circuits, then the twenty cheapest.
+fn naive(rows: &[Row], filters: &Filters) -> (usize, Vec<usize>) {
+    let one_of = |wanted: &Option<Vec<String>>, has: &str| {
+        wanted
+            .as_ref()
+            .is_none_or(|wanted| wanted.iter().any(|one| one == has))
+    };
+    let query = filters.query.as_deref().unwrap_or_default();
+    let tokens: Vec<&str> = query.split_whitespace().collect();
+    let mut found: Vec<(i64, usize)> = Vec::new();
+    for (n, row) in rows.iter().enumerate() {
+        let price = row.price.unwrap_or(i64::MAX);
+        let hit = one_of(&filters.make, &row.make)
+            && one_of(&filters.model, &row.model)
+            && one_of(&filters.body, &row.body)
+            && one_of(&filters.fuel, &row.fuel)
+            && one_of(&filters.driveline, &row.driveline)
+            && one_of(&filters.exterior_color, &row.color)
+            && one_of(&filters.condition, row.condition)
+            && filters
+                .price_min
+                .is_none_or(|min| row.price.is_some_and(|p| p >= min))
+            && filters
+                .price_max
+                .is_none_or(|max| row.price.is_some_and(|p| p <= max))
+            && filters.year_min.is_none_or(|min| row.year >= min)
+            && filters.mileage_max.is_none_or(|max| row.mileage <= max)
+            && filters
+                .features_all
+                .iter()
+                .flatten()
+                .all(|code| row.features.contains(code))
+            && tokens.iter().all(|token| {
+                [&row.make, &row.model, &row.trim, &row.vin, &row.stock]
+                    .into_iter()
+                    .any(|text| text.contains(token))
+            })
+            && filters.near.is_none_or(|near| {
+                miles(row.place, (near.latitude, near.longitude)) <= near.radius_mi
+            });
+        if hit {
+            found.push((price, n));
+        }
+    }
+    let total = found.len();
+    if total > 20 {
+        found.select_nth_unstable(20);
+        found.truncate(20);
+    }
+    found.sort_unstable();
+    (total, found.into_iter().map(|(_, n)| n).collect())
+}
+
+fn miles(a: (f64, f64), b: (f64, f64)) -> f64 {
+    let (lat_a, lat_b) = (a.0.to_radians(), b.0.to_radians());
+    let x = ((lat_b - lat_a) / 2.0).sin().powi(2);
+    let y = ((b.1 - a.1).to_radians() / 2.0).sin().powi(2);
+    2.0 * 3958.7613 * (x + lat_a.cos() * lat_b.cos() * y).sqrt().asin()
+}
+
+fn profiles(rows: &[Row]) -> Vec<Arc<Profile>> {
+    let dealers = rows.chunks(PER_DEALER).enumerate();
+    dealers
+        .map(|(n, rows)| {
+            Arc::new(Profile {
+                dealer_id: Some(format!("d{n}")),
+                name: "Example Motors".into(),
+                welcome_message: None,
+                rooftops: vec![Rooftop {
+                    name: "main".into(),
+                    geo: rows.first().map(|row| row.place),
+                    timezone: None,
+                    public: Map::new(),
+                }],
+            })
+        })
+        .collect()
+}
+
+fn engine(rows: &Arc<Vec<Row>>) -> Arc<Inventory> {
+    let capabilities = Capabilities {
+        scope: Scope::Aggregate,
+        filters: Vec::new(),
+        sort_fields: Vec::new(),
+        default_sort: Sort {
+            field: SortField::Price,
+            order: SortOrder::Asc,
+        },
+        default_limit: 20,
+        max_limit: 100,
+        offset: false,
+    };
+    let source = Arc::clone(rows);
+    let reader = Reader::new(move |sink| {
+        let rows = Arc::clone(&source);
+        async move {
+            for (n, row) in rows.iter().enumerate() {
+                let unit = Unit::Listing(listing(n, row));
+                sink.send(unit).await.map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        }
+    });
+    let features = (0..FEATURES).map(|f| (format!("feature_{f}"), format!("Feature {f}")));
+    let frame = Frame::new(Scope::Aggregate, &profiles(rows), features.collect());
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let keys = Arc::new(KeyRing::generate().expect("a key"));
+    let inventory = Inventory::with_reader(
+        Settings::new("bench", capabilities),
+        reader,
+        frame,
+        Arc::new(|_: &Value| Ok(())),
+        keys,
+        Clock::system(),
+    );
+    runtime.block_on(inventory).expect("an inventory")
+}
+
+fn report(inventory: &Inventory, vehicles: usize) {
+    let status = inventory.status();
+    let index = status.index.expect("an index");
+    let each = |bytes: usize| bytes / vehicles.max(1);
+    println!(
+        "{vehicles} vehicles: read {} ms, index {} ms; bytes a vehicle: columns {}, orders {}, \
+         look-up {}, keywords {}",
+        status.read_ms,
+        status.build_ms,
+        each(index.columns),
+        each(index.orders),
+        each(index.look_up),
+        each(index.keywords)
+    );
+}
+
+fn bench(criterion: &mut Criterion) {
+    for vehicles in [10_000, 100_000] {
+        let mut numbers = Numbers(1);
+        let rows: Vec<Row> = (0..vehicles).map(|n| row(n, &mut numbers)).collect();
+        let rows = Arc::new(rows);
+        let started = Instant::now();
+        let inventory = engine(&rows);
+        println!("whole start: {} ms", started.elapsed().as_millis());
+        report(&inventory, vehicles);
+        let mut group = criterion.benchmark_group(format!("{vehicles}"));
+        group.warm_up_time(Duration::from_millis(200));
+        group.measurement_time(Duration::from_millis(800));
+        group.sample_size(20);
+        for Query { name, filters } in queries() {
+            let request = SearchRequest {
+                filters: Some(filters.clone()),
+                ..SearchRequest::default()
+            };
+            let page = inventory.search(&request, "anonymous").expect("a page");
+            let (total, first) = naive(&rows, &filters);
+            let ids = page
+                .vehicles
+                .iter()
+                .map(|found| found.listing.vehicle_id.clone());
+            assert_eq!(
+                (page.total, page.vehicles.len()),
+                (total as u64, first.len())
+            );
+            if name != "everything" {
+                let prices = |n: &usize| rows[*n].price;
+                let got: Vec<_> = page
+                    .vehicles
+                    .iter()
+                    .map(|f| f.listing.to_value()["price"].as_i64())
+                    .collect();
+                assert_eq!(got, first.iter().map(prices).collect::<Vec<_>>());
+            }
+            group.bench_function(
+                BenchmarkId::new("engine", format!("{name} ({total})")),
+                |b| {
+                    b.iter(|| inventory.search(black_box(&request), "anonymous"));
+                },
+            );
+            group.bench_function(BenchmarkId::new("naive", name), |b| {
+                b.iter(|| naive(black_box(&rows), black_box(&filters)));
+            });
+            group.bench_function(BenchmarkId::new("facets", name), |b| {
+                b.iter(|| inventory.facets(black_box(Some(&filters))));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

@@ -1,0 +1,69 @@
+//! `llms.txt`: a short, readable index of the interfaces and what they ask for (AAP-036). Must not name what
+//! is not there.
+
+use crate::contract::Skill;
+use crate::deployment::Deployment;
+
+/// UTF-8 Markdown (AAP-009).
+pub const CONTENT_TYPE: &str = "text/markdown; charset=utf-8";
+
+/// Writes a deployment's index.
+pub fn write(deployment: &Deployment) -> String {
+    let urls = &deployment.urls;
+    let name = plain(deployment.name());
+    let mut text = format!(
+        "# {name}\n\n> {name} answers buyers' AI agents under the Auto Agent Protocol {}.\n\n",
+        deployment.contract.version()
+    );
+    text.push_str(
+        "Reading the inventory is public over MCP: no sign-in, no key, no personal data. ",
+    );
+    if deployment.offers(Skill::LeadSubmit) {
+        text.push_str(
+            "Submitting a lead needs the customer's explicit consent to be contacted, for the channels the consent names. ",
+        );
+    } else {
+        text.push_str("Leads are not taken here; contacting the dealer needs the customer's explicit consent. ");
+    }
+    let skills: Vec<&str> = deployment.skills.iter().map(|skill| skill.id()).collect();
+    text.push_str(&format!("Implemented skills: {}.\n\n", skills.join(", ")));
+    text.push_str(&format!(
+        "## Interfaces\n\n- [MCP endpoint]({}): public, Streamable HTTP, revisions 2026-07-28 and 2025-11-25; send POST\n",
+        urls.mcp
+    ));
+    let others = [
+        (
+            &urls.agent_card,
+            "Agent Card",
+            "A2A interface and search capabilities",
+        ),
+        (
+            &urls.poppy,
+            "Poppy document",
+            "identity, issuer and native API under the Personal Agent Protocol",
+        ),
+        (
+            &urls.openapi,
+            "OpenAPI document",
+            "native operations; every call needs a Session Token with DPoP, guests too",
+        ),
+    ];
+    for (url, title, says) in others {
+        if let Some(url) = url {
+            text.push_str(&format!("- [{title}]({url}): {says}\n"));
+        }
+    }
+    text.push_str(&format!(
+        "\n## For people\n\n- [Inventory]({}): the vehicles on offer, as a web page\n",
+        urls.inventory_page
+    ));
+    text
+}
+
+/// A name on one line, without what Markdown would read as markup.
+fn plain(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .filter(|c| !"[]<>`*_#".contains(*c))
+        .collect()
+}

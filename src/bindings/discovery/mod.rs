@@ -1,0 +1,4 @@
+//! What a dealer's domain says of its agent endpoints. Names only what works (AAP-047).
+
+pub mod inventory_page;
+pub mod llms_txt;

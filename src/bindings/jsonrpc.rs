@@ -1,0 +1,245 @@
+//! JSON-RPC 2.0 envelopes as MCP and A2A share them: one message in, one out. Must not know methods.
+
+use std::fmt;
+
+use serde_json::{Map, Number, Value};
+
+use crate::contract::json::{self, JsonError};
+
+/// JSON-RPC's own numbers.
+pub const PARSE_ERROR: i32 = -32700;
+pub const INVALID_REQUEST: i32 = -32600;
+pub const METHOD_NOT_FOUND: i32 = -32601;
+pub const INVALID_PARAMS: i32 = -32602;
+pub const INTERNAL_ERROR: i32 = -32603;
+
+/// A request id, echoed exactly as it was sent. Fractions and null are none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Id {
+    Text(String),
+    Integer(Number),
+}
+
+impl Id {
+    fn read(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Text(text.clone())),
+            Value::Number(number) if number.is_i64() || number.is_u64() => {
+                Some(Self::Integer(number.clone()))
+            }
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Id {
+    /// The id as JSON text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "{}", Value::from(text.as_str())),
+            Self::Integer(number) => write!(f, "{number}"),
+        }
+    }
+}
+
+/// One message that a client may post.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message {
+    Request {
+        id: Id,
+        method: String,
+        params: Map<String, Value>,
+    },
+    /// Has no answer.
+    Notification { method: String },
+    /// An answer to a request of ours; we send none.
+    Response,
+}
+
+/// A message that cannot be accepted; public text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The id, where it could be read.
+    pub id: Option<Id>,
+    pub code: i32,
+    pub message: String,
+    pub data: Option<Value>,
+}
+
+impl Fault {
+    /// A fault without `data`.
+    pub fn new(id: Option<Id>, code: i32, message: impl Into<String>) -> Self {
+        Self {
+            id,
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// Adds `error.data`.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// The error response. An id that could not be read is left out: `null` is not in MCP's schema.
+    pub fn to_json(&self) -> String {
+        let mut out = String::from(r#"{"jsonrpc":"2.0""#);
+        if let Some(id) = &self.id {
+            out.push_str(&format!(r#","id":{id}"#));
+        }
+        let message = Value::from(self.message.as_str());
+        out.push_str(&format!(
+            r#","error":{{"code":{},"message":{message}"#,
+            self.code
+        ));
+        if let Some(data) = &self.data {
+            out.push_str(&format!(r#","data":{data}"#));
+        }
+        out.push_str("}}");
+        out
+    }
+}
+
+/// The response with this finished `result`.
+pub fn result(id: &Id, result: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// Reads exactly one message. A batch is refused: neither MCP since 2025-06-18 nor A2A knows one.
+pub fn read(body: &[u8]) -> Result<Message, Fault> {
+    match json::read(body) {
+        Ok(Value::Object(message)) => message_of(message),
+        Ok(Value::Array(_)) => Err(invalid(
+            None,
+            "Send one JSON-RPC message per request; batches are not accepted.",
+        )),
+        Ok(_) => Err(invalid(None, "A JSON-RPC message is a JSON object.")),
+        Err(error @ (JsonError::DuplicateName { .. } | JsonError::TooDeep)) => {
+            Err(invalid(None, format!("Invalid request: {error}.")))
+        }
+        Err(error) => Err(Fault::new(
+            None,
+            PARSE_ERROR,
+            format!("Parse error: {error}."),
+        )),
+    }
+}
+
+fn message_of(mut message: Map<String, Value>) -> Result<Message, Fault> {
+    let id =
+        match message.get("id") {
+            None => None,
+            Some(value) => Some(Id::read(value).ok_or_else(|| {
+                invalid(None, "Invalid request: id must be a string or an integer.")
+            })?),
+        };
+    if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        return Err(invalid(id, r#"Invalid request: jsonrpc must be "2.0"."#));
+    }
+    let Some(method) = message.get("method") else {
+        if message.contains_key("result") || message.contains_key("error") {
+            return Ok(Message::Response);
+        }
+        return Err(invalid(id, "Invalid request: method is missing."));
+    };
+    let Some(method) = method.as_str().map(str::to_owned) else {
+        return Err(invalid(id, "Invalid request: method must be a string."));
+    };
+    let params = match message.remove("params") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(params)) => params,
+        Some(_) => return Err(invalid(id, "Invalid request: params must be an object.")),
+    };
+    Ok(match id {
+        Some(id) => Message::Request { id, method, params },
+        None => Message::Notification { method },
+    })
+}
+
+fn invalid(id: Option<Id>, message: impl Into<String>) -> Fault {
+    Fault::new(id, INVALID_REQUEST, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(body: &str) -> (i32, Option<String>) {
+        let fault = read(body.as_bytes()).unwrap_err();
+        (fault.code, fault.id.map(|id| id.to_string()))
+    }
+
+    // AAP-097
+    #[test]
+    fn what_is_not_one_message_is_refused_with_the_id_where_it_can_be_read() {
+        assert_eq!(fault("{bad"), (PARSE_ERROR, None));
+        assert_eq!(fault(""), (PARSE_ERROR, None));
+        assert_eq!(fault("[]"), (INVALID_REQUEST, None));
+        assert_eq!(fault("7"), (INVALID_REQUEST, None));
+        assert_eq!(
+            fault(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#),
+            (INVALID_REQUEST, None)
+        );
+        for id in ["null", "1.5", "{}", "true", "[]"] {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            assert_eq!(fault(&body), (INVALID_REQUEST, None), "id {id}");
+        }
+        let seven = Some("7".to_owned());
+        assert_eq!(
+            fault(r#"{"id":7,"method":"ping"}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":7}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":7,"method":1}"#),
+            (INVALID_REQUEST, seven.clone())
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":7,"method":"a","params":[1]}"#),
+            (INVALID_REQUEST, seven)
+        );
+        assert_eq!(
+            fault(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#),
+            (INVALID_REQUEST, None)
+        );
+    }
+
+    // AAP-097: ids come back type-exactly.
+    #[test]
+    fn ids_are_echoed_as_they_came() {
+        for id in [r#""7""#, "7", "-1", "0", "18446744073709551615", r#""é\"""#] {
+            let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping","params":null}}"#);
+            let Message::Request { id: read, .. } = super::read(body.as_bytes()).unwrap() else {
+                panic!("a request");
+            };
+            assert_eq!(read.to_string(), id);
+            assert_eq!(
+                result(&read, "{}"),
+                format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#)
+            );
+        }
+    }
+
+    // AAP-113
+    #[test]
+    fn messages_without_an_id_are_notifications_and_answers_are_told_apart() {
+        let note = read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
+        assert!(matches!(note, Message::Notification { .. }));
+        let answer = read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
+        assert_eq!(answer, Message::Response);
+    }
+}

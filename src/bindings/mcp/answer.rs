@@ -1,0 +1,68 @@
+//! What goes back: a tool's result in both of its copies, and the two encodings of a message. Must not
+//! serialise an answer again.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, StatusCode, header};
+
+use super::version::Revision;
+use crate::contract::Answer;
+use crate::dispatch::Refusal;
+
+/// The result of `tools/call`: the AAP payload as `structuredContent` and, the same text escaped, as a text
+/// block (AAP-094, AAP-095).
+pub(super) fn tool_result(
+    revision: Revision,
+    outcome: &Result<Answer, Refusal>,
+    server_info: &str,
+) -> String {
+    let refused;
+    let (answer, is_error) = match outcome {
+        Ok(answer) => (answer, false),
+        Err(refusal) => {
+            refused = Answer::from_value(&refusal.to_value());
+            (&refused, true)
+        }
+    };
+    let mut out = String::from("{");
+    if revision.is_modern() {
+        out.push_str(r#""resultType":"complete","#);
+    }
+    out.push_str(r#""content":[{"type":"text","text":""#);
+    answer.write_escaped(&mut out);
+    out.push_str(r#""}],"structuredContent":"#);
+    answer.write_json(&mut out);
+    out.push_str(if is_error {
+        r#","isError":true"#
+    } else {
+        r#","isError":false"#
+    });
+    if revision.is_modern() {
+        out.push_str(r#","_meta":"#);
+        out.push_str(server_info);
+    }
+    out.push('}');
+    out
+}
+
+/// A JSON answer.
+pub(super) fn json(status: StatusCode, body: String) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::from(body));
+    *answer.status_mut() = status;
+    set(&mut answer, "application/json", "no-store");
+    answer
+}
+
+/// The one event of a stream that is complete at once.
+pub(super) fn event(body: &str) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::from(format!("event: message\ndata: {body}\n\n")));
+    set(&mut answer, "text/event-stream", "no-store");
+    let off = HeaderValue::from_static("no");
+    answer.headers_mut().insert("x-accel-buffering", off);
+    answer
+}
+
+fn set(answer: &mut Response<Bytes>, content_type: &'static str, cache: &'static str) {
+    let headers = answer.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+}

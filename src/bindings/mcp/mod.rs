@@ -1,0 +1,292 @@
+//! MCP over Streamable HTTP: revision 2026-07-28 without state, and the revisions before it that begin
+//! with `initialize`. Must not run a skill itself.
+
+mod accept;
+mod answer;
+mod catalogue;
+mod headers;
+mod ingress;
+mod origin;
+mod session;
+mod texts;
+mod version;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use serde_json::{Map, Value};
+use tracing::Instrument as _;
+
+use super::jsonrpc::{self, Fault, Id, Message};
+use crate::contract::{Caller, Skill};
+use crate::deployment::Deployment;
+use crate::dispatch::{Call, dispatch};
+use accept::Format;
+use catalogue::Catalogue;
+use ingress::{Accepted, Context, Refused};
+use version::Revision;
+
+/// One deployment's MCP endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    deployment: Arc<Deployment>,
+    catalogue: Catalogue,
+    origins: origin::Allowed,
+}
+
+/// What the request's head already decided.
+#[derive(Clone, Debug)]
+pub struct Admission {
+    format: Format,
+    /// The permitted origin, to be named in the answer.
+    origin: Option<HeaderValue>,
+}
+
+impl Endpoint {
+    /// Makes what every answer shares: tool list, discovery, origins.
+    pub fn new(deployment: Arc<Deployment>) -> Self {
+        Self {
+            catalogue: Catalogue::new(&deployment),
+            origins: origin::Allowed::new(&deployment),
+            deployment,
+        }
+    }
+
+    /// Judges a request by its head, before its body is read. `Err` is the finished answer.
+    pub fn admit(&self, head: &Parts) -> Result<Admission, Response<Bytes>> {
+        let Ok(origin) = self.origins.check(&head.headers) else {
+            return Err(refusal(
+                StatusCode::FORBIDDEN,
+                "This Origin may not call this endpoint.",
+            ));
+        };
+        let mut admission = Admission {
+            format: Format::Json,
+            origin,
+        };
+        self.admit_method(head, &mut admission)
+            .map(|()| admission.clone())
+            .map_err(|answer| admission.finish(answer))
+    }
+
+    fn admit_method(&self, head: &Parts, admission: &mut Admission) -> Result<(), Response<Bytes>> {
+        if head.method == Method::OPTIONS && admission.origin.is_some() {
+            return Err(origin::preflight());
+        }
+        if head.method != Method::POST {
+            let mut answer = refusal(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "Send MCP messages with POST.",
+            );
+            let allow = HeaderValue::from_static("POST");
+            answer.headers_mut().insert(header::ALLOW, allow);
+            return Err(answer);
+        }
+        if !accept::is_json(&head.headers) {
+            let message = "Send the message with Content-Type: application/json.";
+            return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        }
+        admission.format = accept::format(&head.headers).ok_or_else(|| {
+            let message = "This endpoint answers application/json or text/event-stream; Accept excludes both.";
+            refusal(StatusCode::NOT_ACCEPTABLE, message)
+        })?;
+        Ok(())
+    }
+
+    /// Answers a request whose head was admitted.
+    pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Bytes> {
+        let answer = match jsonrpc::read(body) {
+            Ok(Message::Request { id, method, params }) => {
+                self.request(head, id, method, params).await
+            }
+            Ok(Message::Response) if version::is_modern_header(&head.headers) => {
+                let message = "This revision has no requests from server to client to respond to.";
+                Reply::fault(400, &Fault::new(None, jsonrpc::INVALID_REQUEST, message))
+            }
+            Ok(Message::Notification { .. } | Message::Response) => Reply::accepted(),
+            Err(fault) => Reply::fault(400, &fault),
+        };
+        admission.finish(answer.encode(admission.format))
+    }
+
+    async fn request(
+        &self,
+        head: &Parts,
+        id: Id,
+        method: String,
+        params: Map<String, Value>,
+    ) -> Reply {
+        let context = Context {
+            headers: &head.headers,
+            settings: &self.deployment.mcp,
+            deployment_id: &self.deployment.id,
+            now: self.deployment.clock.now(),
+        };
+        let accepted = match ingress::accept(&context, &method, &params) {
+            Ok(accepted) => accepted,
+            Err(refused) => return Reply::refused(refused, id),
+        };
+        match accepted {
+            Accepted::Initialize => self.initialize(&context, &id, &params),
+            Accepted::Current(revision) => self.method(revision, id, &method, params).await,
+        }
+    }
+
+    fn initialize(&self, context: &Context<'_>, id: &Id, params: &Map<String, Value>) -> Reply {
+        match ingress::negotiate(params) {
+            Ok(revision) => {
+                let session = session::issue(context, revision);
+                let body = jsonrpc::result(id, &self.catalogue.initialize(revision));
+                Reply::ok(body).with_session(session)
+            }
+            Err(message) => {
+                let fault = Fault::new(Some(id.clone()), jsonrpc::INVALID_PARAMS, message);
+                Reply::fault(200, &fault)
+            }
+        }
+    }
+
+    async fn method(
+        &self,
+        revision: Revision,
+        id: Id,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Reply {
+        match method {
+            "tools/list" => match params.get("cursor") {
+                None | Some(Value::Null) => {
+                    Reply::ok(jsonrpc::result(&id, self.catalogue.tools(revision)))
+                }
+                Some(_) => invalid(id, "There is one page of tools; list it without a cursor."),
+            },
+            "tools/call" => self.tool(revision, id, params).await,
+            "server/discover" if revision.is_modern() => {
+                Reply::ok(jsonrpc::result(&id, self.catalogue.discover()))
+            }
+            "ping" if !revision.is_modern() => Reply::ok(jsonrpc::result(&id, "{}")),
+            _ => {
+                let message = "This endpoint has no such method.";
+                let fault = Fault::new(Some(id), jsonrpc::METHOD_NOT_FOUND, message);
+                // With 400 or 404 clients of the older revisions lose the code.
+                Reply::fault(if revision.is_modern() { 404 } else { 200 }, &fault)
+            }
+        }
+    }
+
+    async fn tool(&self, revision: Revision, id: Id, mut params: Map<String, Value>) -> Reply {
+        let name = params.get("name").and_then(Value::as_str);
+        let Some(name) = name else {
+            return invalid(id, "params.name must be the name of a tool.");
+        };
+        let skill = Skill::from_tool_name(name).filter(|skill| self.deployment.offers(*skill));
+        let Some(skill) = skill else {
+            return invalid(
+                id,
+                "Unknown tool. tools/list names the tools of this endpoint.",
+            );
+        };
+        let payload = match params.remove("arguments") {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(arguments @ Value::Object(_)) => arguments,
+            Some(_) => return invalid(id, "params.arguments must be an object."),
+        };
+        let span = tracing::info_span!("mcp", binding = "mcp", revision = revision.date());
+        let call = Call { skill, payload };
+        let outcome = dispatch(&self.deployment, &Caller::Anonymous, call)
+            .instrument(span)
+            .await;
+        let result = answer::tool_result(revision, &outcome, self.catalogue.server_info());
+        Reply::ok(jsonrpc::result(&id, &result))
+    }
+}
+
+impl Admission {
+    /// Adds what a browser needs to see the answer.
+    pub fn finish(&self, mut answer: Response<Bytes>) -> Response<Bytes> {
+        if let Some(allowed) = &self.origin {
+            origin::expose(answer.headers_mut(), allowed);
+        }
+        answer
+    }
+}
+
+/// An answer before its encoding is chosen.
+#[derive(Debug)]
+struct Reply {
+    status: u16,
+    body: Option<String>,
+    session: Option<HeaderValue>,
+}
+
+impl Reply {
+    fn ok(body: String) -> Self {
+        Self {
+            status: 200,
+            body: Some(body),
+            session: None,
+        }
+    }
+
+    fn accepted() -> Self {
+        Self {
+            status: 202,
+            body: None,
+            session: None,
+        }
+    }
+
+    fn fault(status: u16, fault: &Fault) -> Self {
+        Self {
+            status,
+            body: Some(fault.to_json()),
+            session: None,
+        }
+    }
+
+    fn refused(refused: Refused, id: Id) -> Self {
+        tracing::info!(code = refused.code, reason = %refused.message, "mcp ingress refused");
+        let mut fault = Fault::new(Some(id), refused.code, refused.message);
+        fault.data = refused.data;
+        Self::fault(refused.status, &fault)
+    }
+
+    fn with_session(mut self, session: Option<HeaderValue>) -> Self {
+        self.session = session;
+        self
+    }
+
+    fn encode(self, format: Format) -> Response<Bytes> {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut answer = match self.body {
+            None => {
+                let mut empty = Response::new(Bytes::new());
+                *empty.status_mut() = status;
+                empty
+            }
+            Some(body) => match format {
+                Format::EventStream if status == StatusCode::OK => answer::event(&body),
+                Format::Json | Format::EventStream => answer::json(status, body),
+            },
+        };
+        if let Some(session) = self.session {
+            answer.headers_mut().insert("mcp-session-id", session);
+        }
+        answer
+    }
+}
+
+fn invalid(id: Id, message: &str) -> Reply {
+    Reply::fault(200, &Fault::new(Some(id), jsonrpc::INVALID_PARAMS, message))
+}
+
+/// A refusal of the transport: an error of JSON-RPC form without an id, since none was read.
+pub fn refusal(status: StatusCode, message: &str) -> Response<Bytes> {
+    let fault = Fault::new(None, jsonrpc::INVALID_REQUEST, message);
+    answer::json(status, fault.to_json())
+}
+
+#[cfg(test)]
+mod tests;

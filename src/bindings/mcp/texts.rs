@@ -1,0 +1,142 @@
+//! The words an agent reads that has never heard of AAP: what each tool does, when to use it, what to ask
+//! the buyer first. Must not promise what the deployment does not offer.
+
+use std::time::Duration;
+
+use crate::contract::Skill;
+use crate::deployment::Deployment;
+
+/// A tool's words.
+#[derive(Debug)]
+pub(super) struct ToolText {
+    pub(super) title: &'static str,
+    pub(super) description: String,
+}
+
+/// What the whole endpoint is for.
+pub(super) fn instructions(deployment: &Deployment) -> String {
+    let mut text = format!(
+        "This server answers for {}, a vehicle seller, under the Auto Agent Protocol {}. \
+         Reading inventory needs no sign-in and no personal data. Say only what the answers say: a missing \
+         field is unknown, `price` already includes the seller's mandatory charges, and only `status` tells \
+         whether a vehicle is on offer.",
+        deployment.name(),
+        deployment.contract.version(),
+    );
+    if deployment.offers(Skill::InventoryFacets) && deployment.offers(Skill::InventorySearch) {
+        text.push_str(
+            " Start with aap_inventory_facets to learn which filter values and feature codes exist, then use aap_inventory_search.",
+        );
+    }
+    if deployment.offers(Skill::LeadSubmit) {
+        text.push_str(
+            " Contact the seller with aap_lead_submit only after the buyer has agreed, in this conversation, to be contacted by the channels you name.",
+        );
+    }
+    if let Some(own) = &deployment.mcp.instructions {
+        text.push(' ');
+        text.push_str(own);
+    }
+    text
+}
+
+/// The words of one skill's tool.
+pub(super) fn tool(deployment: &Deployment, skill: Skill) -> ToolText {
+    let (title, description) = match skill {
+        Skill::DealerInformation => ("Dealer information", dealer_information(deployment)),
+        Skill::InventoryFacets => ("Inventory filters and counts", inventory_facets(deployment)),
+        Skill::InventorySearch => ("Search vehicles", inventory_search(deployment)),
+        Skill::InventoryVehicle => ("Vehicle details", inventory_vehicle(deployment)),
+        Skill::LeadSubmit => ("Contact the dealer", lead_submit(deployment)),
+    };
+    ToolText { title, description }
+}
+
+fn dealer_information(deployment: &Deployment) -> String {
+    format!(
+        "Tells who {} is: its locations with address, telephone, opening hours, time zone and usual fees. Use it \
+         when the buyer asks where the seller is or when it is open, and before proposing an appointment. Opening \
+         hours are local to each location; a day that is not listed is unknown, null means closed. Asks for no \
+         personal data. Example arguments: {{\"type\":\"dealer.information.request\"}}",
+        deployment.name()
+    )
+}
+
+fn inventory_facets(deployment: &Deployment) -> String {
+    format!(
+        "Lists what the inventory of {} can be filtered by: makes, models, colours, price and year ranges, and the \
+         feature codes that searches understand, each with its exact count. Use it before a search when you do not \
+         know the seller's own spelling of a value or the code of a feature, or to tell the buyer what there is. \
+         Counts cover every vehicle that matches the filters you send, not one page. Example arguments: \
+         {{\"type\":\"inventory.facets.request\",\"filters\":{{\"make\":[\"Toyota\"]}}}}",
+        deployment.name()
+    )
+}
+
+fn inventory_search(deployment: &Deployment) -> String {
+    let mut text = format!(
+        "Finds vehicles that {} has on offer now. Filters are combined with AND; several values of one filter mean \
+         any of them. Ask the buyer first what matters: kind of vehicle, budget, distance, features that must be there. \
+         `price` is the advertised price with mandatory charges included, in whole US dollars; a vehicle without a \
+         price never matches a price filter. `total` is exact. To read on, send the same arguments again with \
+         pagination.cursor set to data.next_cursor until that is null. A feature filter matches only vehicles whose \
+         source states the feature; take codes from aap_inventory_facets. ",
+        deployment.name()
+    );
+    if let Some(inventory) = &deployment.inventory {
+        let offered = inventory.capabilities();
+        text.push_str(&format!(
+            "Filters offered here: {}. Sort by {}. At most {} vehicles a page, {} when you do not say. ",
+            offered.filters.join(", "),
+            offered.sort_fields.join(", "),
+            offered.max_limit,
+            offered.default_limit,
+        ));
+    }
+    text.push_str(
+        "Example arguments: {\"type\":\"inventory.search.request\",\"filters\":{\"price_max\":35000,\"status\":[\"available\"]},\"pagination\":{\"limit\":10}}",
+    );
+    text
+}
+
+fn inventory_vehicle(deployment: &Deployment) -> String {
+    format!(
+        "Gives everything {} states about one vehicle, as it is now: price and fees, mileage, equipment with its \
+         evidence, photos, availability. Use it before recommending a vehicle or contacting the seller about it, and \
+         again when an earlier result is old. Send vehicle_id from a search result, or the VIN or stock number; \
+         several identifiers must name the same vehicle. The answer reserves nothing. Example arguments: \
+         {{\"type\":\"inventory.vehicle.request\",\"vehicle_id\":\"…\"}}",
+        deployment.name()
+    )
+}
+
+fn lead_submit(deployment: &Deployment) -> String {
+    let retention = deployment.leads.as_ref().map(|leads| leads.retention());
+    format!(
+        "Sends the buyer's inquiry to {}: a question, interest in a vehicle, a trade-in, or a wish for an \
+         appointment. This passes personal data on and makes the seller contact the buyer. Before you call it, show \
+         the buyer what will be sent and ask: may the seller contact you about this, and by which of email, telephone \
+         or text message? Put exactly those channels into consent.allowed_channels, the buyer's agreement in words \
+         into consent.consent_text, and the time of agreement into consent.granted_at; scope is \
+         [\"lead_submission\"]. Never invent names, addresses or agreement. Choose a new idempotency_key for each \
+         inquiry. When the result is lost or uncertain, repeat exactly the same arguments with the same key: keys are \
+         remembered for {}, and a repetition returns the first result with data.replayed true instead of sending \
+         twice. An appointment with status requested is not booked. Example arguments: \
+         {{\"type\":\"lead.submit.request\",\"idempotency_key\":\"…\",\"customer\":{{\"first_name\":\"…\",\
+         \"last_name\":\"…\",\"email\":\"…\"}},\"consent\":{{\"granted_at\":\"…\",\"allowed_channels\":[\"email\"],\
+         \"consent_text\":\"…\",\"scope\":[\"lead_submission\"]}},\"source_agent\":{{\"name\":\"…\"}},\
+         \"message\":\"…\"}}",
+        deployment.name(),
+        window(retention.unwrap_or_default()),
+    )
+}
+
+/// A retention window in words (AAP-089).
+fn window(retention: Duration) -> String {
+    let hours = retention.as_secs() / 3600;
+    if hours >= 48 && hours.is_multiple_of(24) {
+        format!("{} days", hours / 24)
+    } else {
+        format!("{hours} hours")
+    }
+}

@@ -1,0 +1,6 @@
+//! The wire protocols. Siblings, not a trait: each has `decode` and `encode`, and nothing of an envelope
+//! goes further down.
+
+pub mod discovery;
+pub mod jsonrpc;
+pub mod mcp;

@@ -1,0 +1,89 @@
+//! `forecourt check`: everything that `serve` does before it listens, save opening the store.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use crate::app::{self, Tally};
+use crate::config::{Config, Deployment, Sources};
+use crate::seal::KeyRing;
+use crate::sources::{Source, SourceError};
+
+pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Result<Exit, Failure> {
+    let config = Config::load(sources)?;
+    if !config.keys.create {
+        KeyRing::read(&config.keys.file)
+            .map_err(|error| Failure::new(Exit::Config, error.to_string()))?;
+    }
+    let mut text = String::from("config\n");
+    for file in config.tree.files() {
+        // Writing to a string cannot fail.
+        let _fine = writeln!(text, "  √ {}", file.display());
+    }
+    let mut exit = Exit::Fine;
+    let mut checks = Vec::new();
+    for deployment in config.deployments.iter().filter(|_| !offline) {
+        let Some(result) = read(deployment).await else {
+            continue;
+        };
+        let _fine = writeln!(text, "inventory of {}", deployment.id);
+        let (found, line, value) = describe(&deployment.id, &result);
+        text.push_str(&line);
+        checks.push(value);
+        exit = worse(exit, found);
+    }
+    let value = json!({ "schema_version": 1, "ok": exit == Exit::Fine, "inventories": checks });
+    output.print(text.trim_end(), &value)?;
+    Ok(exit)
+}
+
+async fn read(deployment: &Deployment) -> Option<Result<Tally, SourceError>> {
+    let inventory = deployment.inventory.as_ref()?;
+    let read = async {
+        let source = Source::open(inventory.source.clone(), inventory.mapping.plan()).await?;
+        app::take_stock(&source, &inventory.mapping).await
+    };
+    Some(read.await)
+}
+
+fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Value) {
+    let tally = match result {
+        Ok(tally) => tally,
+        Err(error) => {
+            let value = json!({ "deployment": id, "error": error.to_string() });
+            return (Exit::Unavailable, format!("  × {error}\n"), value);
+        }
+    };
+    let mut text = format!(
+        "  √ {} rows: {} published, {} hidden, {} left out\n",
+        tally.rows, tally.published, tally.hidden, tally.rejected
+    );
+    for finding in &tally.missing_columns {
+        let _fine = writeln!(text, "  × {finding}");
+    }
+    let value = json!({
+        "deployment": id,
+        "rows": tally.rows,
+        "published": tally.published,
+        "hidden": tally.hidden,
+        "left_out": tally.rejected,
+        "missing_columns": tally.missing_columns.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    });
+    let found = if tally.missing_columns.is_empty() {
+        Exit::Fine
+    } else {
+        Exit::Findings
+    };
+    (found, text, value)
+}
+
+/// An unreachable source outweighs a finding.
+fn worse(one: Exit, other: Exit) -> Exit {
+    if (one as u8) < (other as u8) {
+        other
+    } else {
+        one
+    }
+}

@@ -1,0 +1,192 @@
+//! `forecourt demo`: the whole product on loopback, with a database like a dealer's and a mail receiver
+//! that stands for its CRM. It goes the way of `serve`: a configuration file like any other.
+
+use std::fs;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use sqlx::Connection as _;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use super::serve;
+use crate::app::{self, App};
+use crate::clock::Clock;
+use crate::config::{Config, Environment, Flag, Sources};
+use crate::delivery::MailReceiver;
+
+const CONFIG: &str = include_str!("../../demo/forecourt.toml");
+const MAPPING: &str = include_str!("../../mappings/dms-sqlserver/mapping.toml");
+const ROWS: &str = include_str!("../../mappings/dms-sqlserver/sample.sql");
+/// The largest mail that the receiver takes.
+const MAX_MAIL_BYTES: usize = 1 << 20;
+
+/// Flags of `demo`.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Where to listen, on loopback; port 0 takes any free one
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+    /// The folder for everything the demo makes; one of an earlier run is used again
+    #[arg(long, value_name = "DIR", default_value = "forecourt-data")]
+    data: PathBuf,
+}
+
+pub(super) async fn run(
+    arguments: Arguments,
+    environment: Environment,
+    output: Output,
+) -> Result<Exit, Failure> {
+    if arguments.listen.ip() != IpAddr::V4(Ipv4Addr::LOCALHOST) {
+        let failure = Failure::new(Exit::Usage, "the demo listens on 127.0.0.1 only");
+        return Err(failure.hint("use --listen 127.0.0.1:PORT; `forecourt serve` listens anywhere"));
+    }
+    let stop = serve::stop_on_signal()?;
+    let listener = serve::bind(arguments.listen).await?;
+    let address = listener
+        .local_addr()
+        .map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
+    let folder = Folder::make(&arguments.data).await?;
+    let mails = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+    let receiver = MailReceiver::start(mails, &folder.leads, MAX_MAIL_BYTES)
+        .await
+        .map_err(|error| Failure::new(Exit::Unavailable, format!("mail receiver: {error}")))?;
+    let config = Config::load(&Sources {
+        files: vec![folder.config.clone()],
+        flags: vec![
+            flag("server.listen", address.to_string()),
+            flag(
+                "deployments.demo.leads.deliveries.crm.port",
+                receiver.address().port().to_string(),
+            ),
+        ],
+        environment,
+    })?;
+    let app = App::build(&config, address.port(), Clock::system()).await?;
+    announce(&app, &folder, address, output)?;
+    app.serve(listener, config.server.settings, stop).await;
+    receiver.stop().await;
+    Ok(Exit::Fine)
+}
+
+fn flag(key: &str, value: String) -> Flag {
+    Flag {
+        name: "of the demo".to_owned(),
+        key: key.to_owned(),
+        value,
+    }
+}
+
+/// What lies in the demo's data folder.
+struct Folder {
+    root: PathBuf,
+    config: PathBuf,
+    leads: PathBuf,
+}
+
+impl Folder {
+    /// Makes what is not there yet; leaves what is.
+    async fn make(root: &Path) -> Result<Self, Failure> {
+        app::make_private_folder(root)?;
+        let root = root
+            .canonicalize()
+            .map_err(|error| cannot_write(root, &error))?;
+        let folder = Self {
+            config: root.join("forecourt.toml"),
+            leads: root.join("leads"),
+            root,
+        };
+        app::make_private_folder(&folder.leads)?;
+        write_once(&folder.config, CONFIG)?;
+        write_once(&folder.root.join("mapping.toml"), MAPPING)?;
+        fill_database(&folder.root.join("dms.sqlite")).await?;
+        Ok(folder)
+    }
+}
+
+fn write_once(path: &Path, text: &str) -> Result<(), Failure> {
+    if path.exists() {
+        return Ok(());
+    }
+    fs::write(path, text).map_err(|error| cannot_write(path, &error))
+}
+
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::new(Exit::Unavailable, format!("{}: {error}", path.display()))
+        .hint("choose a writable folder with --data DIR")
+}
+
+/// The dealer's database, made beside its place and renamed: an interrupted first run leaves none.
+async fn fill_database(path: &Path) -> Result<(), Failure> {
+    if path.exists() {
+        return Ok(());
+    }
+    let new = path.with_extension("new");
+    if new.exists() {
+        fs::remove_file(&new).map_err(|error| cannot_write(&new, &error))?;
+    }
+    let failure =
+        |error: sqlx::Error| Failure::new(Exit::Internal, format!("{}: {error}", new.display()));
+    let options = SqliteConnectOptions::new()
+        .filename(&new)
+        .create_if_missing(true);
+    let mut database = SqliteConnection::connect_with(&options)
+        .await
+        .map_err(failure)?;
+    sqlx::raw_sql(ROWS)
+        .execute(&mut database)
+        .await
+        .map_err(failure)?;
+    database.close().await.map_err(failure)?;
+    fs::rename(&new, path).map_err(|error| cannot_write(path, &error))
+}
+
+fn announce(app: &App, folder: &Folder, address: SocketAddr, output: Output) -> io::Result<()> {
+    let Some(deployment) = app.deployments.first() else {
+        return Ok(());
+    };
+    let urls = &deployment.urls;
+    let vehicles = deployment
+        .inventory
+        .as_ref()
+        .map_or(0, |inventory| inventory.status().vehicles);
+    let (leads, data) = (folder.leads.display(), folder.root.display());
+    let mcp = &urls.mcp;
+    let text = format!(
+        "Forecourt's demo is ready: {vehicles} vehicles of {name}.
+
+  MCP        {mcp}
+  llms.txt   {llms_txt}
+  inventory  {page}
+  leads      {leads}  (one .eml for each lead, as the CRM gets it)
+  data       {data}  (forecourt.toml, the dealer's database, the ledger)
+
+Find a car:
+
+  curl -s {mcp} -H 'content-type: application/json' \\
+    -H 'accept: application/json, text/event-stream' -H 'mcp-protocol-version: 2025-11-25' \\
+    -d '{call}'
+
+Or connect any MCP client (Streamable HTTP) to {mcp}
+Ctrl-C ends it.
+",
+        name = deployment.name(),
+        llms_txt = urls.llms_txt,
+        page = urls.inventory_page,
+        call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"aap_inventory_search","arguments":{"type":"inventory.search.request","filters":{"make":["Toyota"]}}}}"#,
+    );
+    let value = json!({
+        "base_url": format!("http://{address}"),
+        "mcp": mcp,
+        "llms_txt": urls.llms_txt,
+        "inventory_page": urls.inventory_page,
+        "leads_dir": folder.leads,
+        "data_dir": folder.root,
+        "config": folder.config,
+        "vehicles": vehicles,
+    });
+    output.print(&text, &value)
+}

@@ -1,0 +1,119 @@
+//! `forecourt serve`.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use super::failure::{Exit, Failure};
+use crate::app::{App, AppError};
+use crate::clock::Clock;
+use crate::config::{Config, Sources};
+use crate::deployment::Deployment;
+
+pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
+    let config = Config::load(sources)?;
+    let stop = stop_on_signal()?;
+    let listener = bind(config.server.listen).await?;
+    let port = listener
+        .local_addr()
+        .map_or(config.server.listen.port(), |address| address.port());
+    let app = App::build(&config, port, Clock::system()).await?;
+    announce(&config, &app);
+    app.serve(listener, config.server.settings, stop).await;
+    Ok(Exit::Fine)
+}
+
+fn announce(config: &Config, app: &App) {
+    config.tree.files().iter().for_each(|file| tell_file(file));
+    app.deployments
+        .iter()
+        .for_each(|deployment| tell_deployment(deployment));
+    if !config.server.listen.ip().is_loopback() {
+        tracing::warn!("plain HTTP beyond loopback: let only a TLS-terminating proxy reach it");
+    }
+}
+
+fn tell_file(file: &Path) {
+    tracing::info!(file = %file.display(), "configuration");
+}
+
+fn tell_deployment(deployment: &Deployment) {
+    let vehicles = deployment
+        .inventory
+        .as_ref()
+        .map(|inventory| inventory.status().vehicles);
+    tracing::info!(
+        deployment = deployment.id,
+        mcp = deployment.urls.mcp,
+        vehicles,
+        "serving"
+    );
+}
+
+/// The listener, or why there is none and what to do.
+pub(super) async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let failure = Failure::new(Exit::Unavailable, format!("cannot listen on {address}: {error}"));
+        if error.kind() == io::ErrorKind::AddrInUse {
+            let other = SocketAddr::new(address.ip(), 0);
+            failure.hint(format!("end the program that listens there, or choose another port: --listen {other} takes any"))
+        } else {
+            failure.hint("choose an address of this machine with --listen ADDRESS:PORT")
+        }
+    })
+}
+
+/// Becomes true at the first SIGTERM or Ctrl-C.
+pub(super) fn stop_on_signal() -> Result<watch::Receiver<bool>, Failure> {
+    let failure = |error: io::Error| Failure::new(Exit::Internal, format!("signals: {error}"));
+    let mut terminate = signal(SignalKind::terminate()).map_err(failure)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(failure)?;
+    let (sender, receiver) = watch::channel(false);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        sender.send_replace(true);
+        // The channel stays open while anyone listens.
+        sender.closed().await;
+    });
+    Ok(receiver)
+}
+
+impl From<AppError> for Failure {
+    fn from(error: AppError) -> Self {
+        let (exit, hint) = match &error {
+            AppError::Data { .. } => (
+                Exit::Unavailable,
+                "make the folder writable, or set data.directory",
+            ),
+            AppError::Keys(_) => (Exit::Config, "see [keys] in docs/configuration.md"),
+            AppError::Store(_) => (
+                Exit::Unavailable,
+                "make the store's file and folder writable",
+            ),
+            AppError::Source { .. } | AppError::Inventory { .. } => (
+                Exit::Unavailable,
+                "see [deployments.ID.inventory]; `forecourt mappings check` shows what was read",
+            ),
+            AppError::Leads { .. } => (
+                Exit::Config,
+                "see [deployments.ID.leads] in docs/configuration.md",
+            ),
+            AppError::Deployment { .. } | AppError::Site(_) => (
+                Exit::Config,
+                "see [deployments.ID] in docs/configuration.md",
+            ),
+            AppError::Contract(_) => (
+                Exit::Internal,
+                "this is a fault of this program; please report it",
+            ),
+        };
+        Self::new(exit, error.to_string()).hint(hint)
+    }
+}

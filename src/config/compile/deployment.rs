@@ -1,0 +1,173 @@
+//! `[deployments.ID]`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::super::finding::nearest;
+use super::super::raw;
+use super::{Deployment, Scope, inventory, leads, profile, urls};
+use crate::contract::Skill;
+use crate::contract::capabilities::Scope as SearchScope;
+use crate::deployment::{McpSettings, Quota};
+
+pub(super) fn compile(
+    scope: &mut Scope<'_>,
+    id: &str,
+    raw: &raw::Deployment,
+    data_directory: &Path,
+) -> Option<Deployment> {
+    check_id(scope, id);
+    let domain = domain(scope, raw);
+    let skills = skills(scope, raw.skills.as_deref());
+    if raw.scope == Some(raw::Scope::Aggregate) {
+        scope.fault(
+            "scope",
+            "asks for an aggregate, which this release does not serve",
+            "use \"dealer\"",
+        );
+    }
+    let public_url = urls::compile(scope, raw, domain.as_deref().unwrap_or_default());
+    let remedy = "describe the dealer under [deployments.ID.profile]";
+    let profile = scope
+        .need("profile", raw.profile.as_ref(), remedy)
+        .and_then(|raw| profile::compile(&mut scope.below("profile"), raw))
+        .map(Arc::new);
+    let inventory = inventory(scope, id, raw, profile.as_ref(), &skills, data_directory);
+    let leads = leads(scope, id, raw, profile.as_ref(), &skills);
+    Some(Deployment {
+        id: id.to_owned(),
+        domain: domain?,
+        public_url,
+        skills,
+        scope: SearchScope::Dealer,
+        profile: profile?,
+        inventory,
+        leads,
+        mcp: mcp(scope, &raw.mcp),
+        legacy_sessions: raw.mcp.legacy_sessions.unwrap_or(false),
+        quota: Quota {
+            leads_per_minute: raw.limits.leads_per_minute,
+            calls_per_minute: raw.limits.calls_per_minute,
+        },
+    })
+}
+
+fn inventory(
+    scope: &mut Scope<'_>,
+    id: &str,
+    raw: &raw::Deployment,
+    profile: Option<&Arc<crate::profile::Profile>>,
+    skills: &[Skill],
+    data_directory: &Path,
+) -> Option<super::Inventory> {
+    let shows = [
+        Skill::InventoryFacets,
+        Skill::InventorySearch,
+        Skill::InventoryVehicle,
+    ];
+    let needed = shows.iter().any(|skill| skills.contains(skill));
+    if needed && raw.inventory.is_none() {
+        let remedy =
+            "name mapping and source under [deployments.ID.inventory], or leave the skills out";
+        scope.fault("inventory", "is missing", remedy);
+    }
+    let raw_inventory = raw.inventory.as_ref()?;
+    let subject = inventory::Subject {
+        id,
+        profile,
+        data_directory,
+        facets: skills.contains(&Skill::InventoryFacets),
+    };
+    inventory::compile(scope, &subject, raw_inventory, &raw.search)
+}
+
+fn leads(
+    scope: &mut Scope<'_>,
+    id: &str,
+    raw: &raw::Deployment,
+    profile: Option<&Arc<crate::profile::Profile>>,
+    skills: &[Skill],
+) -> Option<crate::leads::Settings> {
+    if raw.leads.is_none() && skills.contains(&Skill::LeadSubmit) {
+        let remedy = "name a delivery under [deployments.ID.leads.deliveries.NAME], or leave lead.submit out";
+        scope.fault("leads", "is missing", remedy);
+    }
+    leads::compile(
+        &mut scope.below("leads"),
+        id,
+        raw.leads.as_ref()?,
+        profile.map(Arc::as_ref),
+    )
+}
+
+/// An id is part of cursors, keys and log lines, and of names of environment variables.
+fn check_id(scope: &mut Scope<'_>, id: &str) {
+    let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
+    if id.is_empty() || id.len() > 64 || !id.bytes().all(plain) || id.contains("__") {
+        scope.fault(
+            "",
+            "is no usable id",
+            "use up to 64 of a-z, 0-9 and single _",
+        );
+    }
+}
+
+fn domain(scope: &mut Scope<'_>, raw: &raw::Deployment) -> Option<String> {
+    let domain = scope.need(
+        "domain",
+        raw.domain.as_deref(),
+        "give the dealer's host name, e.g. dealer.example",
+    )?;
+    let domain = domain.trim_end_matches('.').to_ascii_lowercase();
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let name = !domain.is_empty() && domain.len() <= 253 && domain.chars().all(plain);
+    if name || urls::is_loopback(&domain) {
+        return Some(domain);
+    }
+    scope.fault(
+        "domain",
+        "is not a host name",
+        "write only the host, e.g. dealer.example",
+    );
+    None
+}
+
+fn skills(scope: &mut Scope<'_>, named: Option<&[String]>) -> Vec<Skill> {
+    let Some(named) = named else {
+        return Skill::ALL.to_vec();
+    };
+    if named.is_empty() {
+        scope.fault("skills", "is empty", "leave it out for all five skills");
+    }
+    let ids = Skill::ALL.map(Skill::id);
+    let mut skills = Vec::new();
+    for (index, id) in named.iter().enumerate() {
+        if let Some(skill) = Skill::from_id(id) {
+            skills.push(skill);
+            continue;
+        }
+        let remedy = match nearest(id, ids) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("use: {}", ids.join(", ")),
+        };
+        scope.fault(&format!("skills.{index}"), "is not a skill", remedy);
+    }
+    skills
+}
+
+fn mcp(scope: &mut Scope<'_>, raw: &raw::Mcp) -> McpSettings {
+    let default = McpSettings::default();
+    let cache_ttl_s = scope.bounded(
+        "mcp.cache_ttl_s",
+        raw.cache_ttl_s,
+        default.cache_ttl_ms / 1000,
+        (0, 86_400),
+    );
+    McpSettings {
+        allowed_origins: raw.allowed_origins.clone().unwrap_or_default(),
+        strict_headers: raw.strict_headers.unwrap_or(false),
+        cache_ttl_ms: cache_ttl_s * 1000,
+        instructions: raw.instructions.clone(),
+        ..default
+    }
+}

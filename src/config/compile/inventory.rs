@@ -1,0 +1,276 @@
+//! `[deployments.ID.inventory]` and `[deployments.ID.search]`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use figment::value::Value;
+
+use super::super::finding::nearest;
+use super::super::raw;
+use super::{Inventory, Scope};
+use crate::contract::Capabilities;
+use crate::contract::capabilities::{Scope as SearchScope, SearchOptions};
+use crate::contract::request::{Sort, SortField, SortOrder};
+use crate::inventory::Settings;
+use crate::mapping::Mapping;
+use crate::profile::Profile;
+use crate::sources;
+
+/// Whose inventory it is.
+pub(super) struct Subject<'a> {
+    pub(super) id: &'a str,
+    pub(super) profile: Option<&'a Arc<Profile>>,
+    pub(super) data_directory: &'a Path,
+    /// Whether `inventory.facets` is offered: it names the feature codes.
+    pub(super) facets: bool,
+}
+
+/// `scope` is the deployment's.
+pub(super) fn compile(
+    scope: &mut Scope<'_>,
+    subject: &Subject<'_>,
+    raw: &raw::Inventory,
+    search: &raw::Search,
+) -> Option<Inventory> {
+    let mapping = mapping(&mut scope.below("inventory"), raw);
+    let source = source(&mut scope.below("inventory"), raw);
+    let (mapping, mapping_file) = mapping?;
+    let supplied = mapping.supplied_fields();
+    let placed = subject
+        .profile
+        .is_some_and(|profile| profile.rooftops.iter().any(|rooftop| rooftop.geo.is_some()));
+    let capabilities = capabilities(
+        &mut scope.below("search"),
+        search,
+        supplied,
+        placed,
+        subject.facets,
+    );
+    let mut settings = Settings::new(subject.id, capabilities?);
+    settings.facets_in_search = search.facets_in_search.unwrap_or(settings.facets_in_search);
+    settings.directory = Some(subject.data_directory.join("inventory"));
+    timing(scope, raw, search, &mut settings);
+    Some(Inventory {
+        settings,
+        mapping: Arc::new(mapping),
+        mapping_file,
+        source: source?,
+    })
+}
+
+fn timing(
+    scope: &mut Scope<'_>,
+    raw: &raw::Inventory,
+    search: &raw::Search,
+    settings: &mut Settings,
+) {
+    let ttl = u64::try_from(settings.cursor_ttl_s).unwrap_or(900);
+    let ttl = scope.bounded(
+        "search.cursor_ttl_s",
+        search.cursor_ttl_s,
+        ttl,
+        (60, 86_400),
+    );
+    settings.cursor_ttl_s = i64::try_from(ttl).unwrap_or(settings.cursor_ttl_s);
+    let mut scope = scope.below("inventory");
+    let interval_s = settings.refresh_interval_s;
+    let interval_s = scope.bounded(
+        "refresh_interval_s",
+        raw.refresh_interval_s,
+        interval_s,
+        (1, 604_800),
+    );
+    settings.refresh_interval_s = interval_s;
+    if let Some(seconds) = raw.max_age_s {
+        let seconds = scope.bounded("max_age_s", Some(seconds), seconds, (0, 31_536_000));
+        settings.max_age_s = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0);
+    }
+    settings.shrink_guard = scope.bounded(
+        "shrink_guard",
+        raw.shrink_guard,
+        settings.shrink_guard,
+        (0.0, 1.0),
+    );
+    settings.look_up_timeout_ms = scope.bounded(
+        "look_up_timeout_ms",
+        raw.look_up_timeout_ms,
+        settings.look_up_timeout_ms,
+        (10, 60_000),
+    );
+    settings.look_up_cache_ms = scope.bounded(
+        "look_up_cache_ms",
+        raw.look_up_cache_ms,
+        settings.look_up_cache_ms,
+        (0, 600_000),
+    );
+}
+
+/// The compiled mapping and its file; the mapping's own findings keep their keys.
+fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, PathBuf)> {
+    let file = scope.need(
+        "mapping",
+        raw.mapping.as_ref(),
+        "name the mapping file (docs/mapping.md)",
+    )?;
+    let file = scope.path("mapping", file);
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) => {
+            let reason = format!("{}: {error}", file.display());
+            scope.fault(
+                "mapping",
+                reason,
+                "name a readable mapping file (docs/mapping.md)",
+            );
+            return None;
+        }
+    };
+    match Mapping::parse(&text) {
+        Ok(mapping) => Some((mapping, file)),
+        Err(findings) => {
+            for finding in findings {
+                let reason = format!("{}: {}: {}", file.display(), finding.key, finding.reason);
+                scope.fault("mapping", reason, finding.remedy);
+            }
+            None
+        }
+    }
+}
+
+fn source(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settings> {
+    const KINDS: [&str; 1] = ["sql"];
+    let table = scope.need(
+        "source",
+        raw.source.as_ref(),
+        "describe it, e.g. { kind = \"sql\", url = \"…\" }",
+    )?;
+    let kind = kind(scope, "source", table, &KINDS)?;
+    let mut scope = scope.below("source");
+    match kind {
+        "sql" => {
+            let raw: raw::Sql = scope.read_without(&["kind"]);
+            sql(&mut scope, &raw).map(sources::Settings::Sql)
+        }
+        _ => None,
+    }
+}
+
+/// The kind that `table` says it is of, when it is a known one.
+pub(super) fn kind(
+    scope: &mut Scope<'_>,
+    key: &str,
+    table: &Value,
+    kinds: &[&'static str],
+) -> Option<&'static str> {
+    let key = format!("{key}.kind");
+    let remedy = format!("use one of: {}", kinds.join(", "));
+    let said = table
+        .find_ref("kind")
+        .and_then(Value::as_str)
+        .map(str::to_owned);
+    let said = scope.need(&key, said, &remedy)?;
+    let known = kinds.iter().find(|kind| **kind == said).copied();
+    if known.is_none() {
+        let remedy = nearest(&said, kinds.iter().copied())
+            .map_or(remedy, |near| format!("did you mean \"{near}\"?"));
+        scope.fault(&key, "is not a known kind", remedy);
+    }
+    known
+}
+
+fn sql(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sources::sql::Settings> {
+    let url = scope.secret("url", raw.url.as_ref(), raw.url_file.as_deref());
+    if raw.url.is_none() && raw.url_file.is_none() {
+        scope.fault(
+            "url",
+            "is missing",
+            "write sqlite://PATH, postgres://… or mysql://…, or use url_file",
+        );
+    }
+    let url = url?;
+    let mut settings = sources::sql::Settings::new(sqlite_path(scope, url.expose()));
+    if let Some(ms) = raw.connect_timeout_ms {
+        settings.connect_timeout_ms = ms;
+    }
+    if let Some(ms) = raw.read_timeout_ms {
+        settings.read_timeout_ms = ms;
+    }
+    if let Some(rows) = raw.max_rows {
+        settings.max_rows = rows;
+    }
+    Some(settings)
+}
+
+/// A relative SQLite path is meant from the configuration file's folder, like every other path.
+fn sqlite_path(scope: &Scope<'_>, url: &str) -> String {
+    match url
+        .strip_prefix("sqlite://")
+        .or_else(|| url.strip_prefix("sqlite:"))
+    {
+        Some(path) if !path.starts_with('/') && !path.starts_with(':') => {
+            format!("sqlite://{}", scope.path("url", Path::new(path)).display())
+        }
+        _ => url.to_owned(),
+    }
+}
+
+/// What search supports: the mapping's fields decide, within what the writer allows.
+fn capabilities(
+    scope: &mut Scope<'_>,
+    raw: &raw::Search,
+    mut supplied: BTreeSet<String>,
+    has_geo: bool,
+    has_facets: bool,
+) -> Option<Capabilities> {
+    // Every listing has these: a status and a time must be mapped, and what has no type is a car.
+    supplied.extend(["status", "updated_at", "vehicle_type"].map(str::to_owned));
+    let max_limit = scope.bounded("max_limit", raw.max_limit, 100, (1, 100));
+    let default_limit = scope.bounded(
+        "default_limit",
+        raw.default_limit,
+        max_limit.min(20),
+        (1, max_limit),
+    );
+    let mut options = SearchOptions {
+        scope: SearchScope::Dealer,
+        default_sort: Sort {
+            field: SortField::UpdatedAt,
+            order: SortOrder::Desc,
+        },
+        default_limit,
+        max_limit,
+        offset: raw.offset.unwrap_or(false),
+        has_facets,
+    };
+    if let Some(text) = &raw.default_sort {
+        match sort(text) {
+            Some(sort) => options.default_sort = sort,
+            None => scope.fault(
+                "default_sort",
+                "is not an order",
+                "write FIELD asc or FIELD desc, e.g. price asc",
+            ),
+        }
+    }
+    match Capabilities::compile(&supplied, has_geo, &options) {
+        Ok(capabilities) => Some(capabilities),
+        Err(faults) => {
+            for fault in faults {
+                scope.fault("", fault, "correct the search settings or the mapping");
+            }
+            None
+        }
+    }
+}
+
+/// `field order`.
+fn sort(text: &str) -> Option<Sort> {
+    let (field, order) = text.split_once(' ')?;
+    let word = |word: &str| serde_json::Value::from(word.trim());
+    Some(Sort {
+        field: serde_json::from_value(word(field)).ok()?,
+        order: serde_json::from_value(word(order)).ok()?,
+    })
+}

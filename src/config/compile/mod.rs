@@ -1,0 +1,163 @@
+//! From what the writer wrote to what the rooms want: every value checked, every file read, every mapping
+//! compiled. Opens no socket, database or store.
+
+mod deployment;
+mod inventory;
+mod leads;
+mod profile;
+mod scope;
+mod server;
+mod urls;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::finding::Findings;
+use super::load::Sources;
+use super::raw::Raw;
+use super::tree::Tree;
+use crate::contract::Skill;
+use crate::contract::capabilities::Scope as SearchScope;
+use crate::deployment::{McpSettings, Quota};
+use crate::mapping::Mapping;
+use crate::profile::Profile;
+use scope::Scope;
+pub use urls::PublicUrl;
+
+/// A configuration without findings.
+#[derive(Debug)]
+pub struct Config {
+    pub server: Server,
+    /// Where this process keeps what must survive it.
+    pub data_directory: PathBuf,
+    pub keys: Keys,
+    /// The file of the embedded store.
+    pub store_file: PathBuf,
+    pub deployments: Vec<Deployment>,
+    /// The merged values with their places, for `config show`.
+    pub tree: Tree,
+}
+
+/// How this process is reached.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// `address:port`.
+    pub listen: std::net::SocketAddr,
+    pub settings: crate::server::Settings,
+}
+
+/// The key file.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    pub file: PathBuf,
+    /// Whether it may be made: only where nobody named it.
+    pub create: bool,
+}
+
+/// One deployment's settings.
+#[derive(Debug)]
+pub struct Deployment {
+    pub id: String,
+    pub domain: String,
+    pub public_url: PublicUrl,
+    pub skills: Vec<Skill>,
+    pub scope: SearchScope,
+    pub profile: Arc<Profile>,
+    pub inventory: Option<Inventory>,
+    pub leads: Option<crate::leads::Settings>,
+    pub mcp: McpSettings,
+    /// Seconds that a session id of an older MCP revision lasts, where such ids are given out.
+    pub legacy_sessions: bool,
+    pub quota: Quota,
+}
+
+/// One deployment's inventory settings.
+#[derive(Debug)]
+pub struct Inventory {
+    pub settings: crate::inventory::Settings,
+    pub mapping: Arc<Mapping>,
+    pub mapping_file: PathBuf,
+    pub source: crate::sources::Settings,
+}
+
+impl Config {
+    /// Reads, merges and compiles; every finding at once.
+    pub fn load(sources: &Sources) -> Result<Self, Findings> {
+        let mut findings = Vec::new();
+        let mut tree = sources.merge(&mut findings);
+        let raw: Raw = tree.read(&[], &mut findings);
+        let mut scope = Scope::new(&mut tree, &mut findings);
+        let server = server::compile(&mut scope.below("server"), &raw.server);
+        let data_directory = data_directory(&scope, &raw);
+        let keys = keys(&mut scope, &raw, &data_directory);
+        let store_file = match &raw.store.file {
+            Some(file) => scope.path("store.file", file),
+            None => data_directory.join("forecourt.db"),
+        };
+        if raw.deployments.is_empty() {
+            let places = sources.usual_places();
+            let places: Vec<_> = places
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            let remedy = format!(
+                "describe one under [deployments.ID]; without --config, files are looked for at {}",
+                places.join(", ")
+            );
+            scope.fault("deployments", "is missing", remedy);
+        }
+        let deployments: Vec<_> = raw
+            .deployments
+            .iter()
+            .filter_map(|(id, raw)| {
+                deployment::compile(
+                    &mut scope.below(&format!("deployments.{id}")),
+                    id,
+                    raw,
+                    &data_directory,
+                )
+            })
+            .collect();
+        match (server, findings.is_empty()) {
+            (Some(server), true) => Ok(Self {
+                server,
+                data_directory,
+                keys,
+                store_file,
+                deployments,
+                tree,
+            }),
+            _ => Err(Findings(findings)),
+        }
+    }
+}
+
+fn data_directory(scope: &Scope<'_>, raw: &Raw) -> PathBuf {
+    match &raw.data.directory {
+        Some(directory) => scope.path("data.directory", directory),
+        // Beside the file that describes the deployments.
+        None => scope.path("deployments", Path::new("forecourt-data")),
+    }
+}
+
+fn keys(scope: &mut Scope<'_>, raw: &Raw, data_directory: &Path) -> Keys {
+    let Some(file) = &raw.keys.file else {
+        return Keys {
+            file: data_directory.join("keys"),
+            create: true,
+        };
+    };
+    let file = scope.path("keys.file", file);
+    if !file.is_file() {
+        let reason = format!("{} is not there", file.display());
+        scope.fault(
+            "keys.file",
+            reason,
+            "make it with `forecourt keys generate FILE`",
+        );
+    }
+    Keys {
+        file,
+        create: false,
+    }
+}

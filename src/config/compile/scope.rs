@@ -1,0 +1,117 @@
+//! What every compiling function needs: the tree, the findings so far, and where it stands.
+
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+
+use super::super::finding::Finding;
+use super::super::secret::{self, Secret};
+use super::super::tree::Tree;
+
+/// A place in the configuration, from which keys are named. Findings collect in it.
+pub(super) struct Scope<'a> {
+    tree: &'a mut Tree,
+    findings: &'a mut Vec<Finding>,
+    at: Vec<String>,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(tree: &'a mut Tree, findings: &'a mut Vec<Finding>) -> Self {
+        Self {
+            tree,
+            findings,
+            at: Vec::new(),
+        }
+    }
+
+    /// The place below this one; `key` may have several dotted parts.
+    pub(super) fn below(&mut self, key: &str) -> Scope<'_> {
+        let at = self.key(key);
+        Scope {
+            tree: self.tree,
+            findings: self.findings,
+            at,
+        }
+    }
+
+    fn key(&self, key: &str) -> Vec<String> {
+        let parts = key
+            .split('.')
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned);
+        self.at.iter().cloned().chain(parts).collect()
+    }
+
+    /// Says that something is wrong with `key`.
+    pub(super) fn fault(
+        &mut self,
+        key: &str,
+        reason: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let finding = self.tree.finding(&self.key(key), reason, remedy);
+        self.findings.push(finding);
+    }
+
+    /// The value, or a finding that it is missing.
+    pub(super) fn need<T>(&mut self, key: &str, value: Option<T>, remedy: &str) -> Option<T> {
+        if value.is_none() {
+            self.fault(key, "is missing", remedy);
+        }
+        value
+    }
+
+    /// The value when it lies within the bounds; the default when it is absent.
+    pub(super) fn bounded<T>(
+        &mut self,
+        key: &str,
+        value: Option<T>,
+        default: T,
+        bounds: (T, T),
+    ) -> T
+    where
+        T: PartialOrd + std::fmt::Display + Copy,
+    {
+        let (low, high) = bounds;
+        match value {
+            None => default,
+            Some(value) if value >= low && value <= high => value,
+            Some(_) => {
+                self.fault(
+                    key,
+                    format!("lies outside {low} to {high}"),
+                    format!("set it to {low} to {high}"),
+                );
+                default
+            }
+        }
+    }
+
+    /// The part at `key` as a `T`; its mistakes become findings.
+    pub(super) fn read<T: DeserializeOwned + Default>(&mut self, key: &str) -> T {
+        let at = self.key(key);
+        self.tree.read(&at, self.findings)
+    }
+
+    /// This table without the keys that were read before, as a `T`.
+    pub(super) fn read_without<T: DeserializeOwned + Default>(&mut self, keys: &[&str]) -> T {
+        self.tree.forget(&self.at, keys);
+        self.tree.read(&self.at, self.findings)
+    }
+
+    /// A path as its writer meant it.
+    pub(super) fn path(&self, key: &str, path: &Path) -> PathBuf {
+        self.tree.resolve(&self.key(key), path)
+    }
+
+    /// The secret given as `key` or as `{key}_file`.
+    pub(super) fn secret(
+        &mut self,
+        key: &str,
+        value: Option<&Secret>,
+        file: Option<&Path>,
+    ) -> Option<Secret> {
+        let at = self.key(key);
+        secret::choose(self.tree, &at, value, file, self.findings)
+    }
+}

@@ -1,0 +1,133 @@
+//! Where a deployment is reached from outside.
+
+use std::net::IpAddr;
+
+use http::Uri;
+use http::uri::Scheme;
+
+use super::super::raw;
+use super::Scope;
+use crate::deployment::Urls;
+
+/// A deployment's public URLs, as far as they are known before the port is.
+#[derive(Clone, Debug)]
+pub struct PublicUrl {
+    /// The base without a trailing slash; `None` is HTTP on the loopback domain with the port that is
+    /// listened on.
+    base: Option<String>,
+    domain: String,
+    mcp_path: String,
+    inventory_page: Option<String>,
+    extra_hosts: Vec<String>,
+}
+
+impl PublicUrl {
+    /// The base URL, without a trailing slash.
+    pub fn base(&self, port: u16) -> String {
+        match &self.base {
+            Some(base) => base.clone(),
+            None if self.domain.contains(':') => format!("http://[{}]:{port}", self.domain),
+            None => format!("http://{}:{port}", self.domain),
+        }
+    }
+
+    /// Every URL, for a process that listens on `port`.
+    pub fn urls(&self, port: u16) -> Urls {
+        let base = self.base(port);
+        Urls {
+            mcp: format!("{base}{}", self.mcp_path),
+            llms_txt: format!("{base}/llms.txt"),
+            inventory_page: self
+                .inventory_page
+                .clone()
+                .unwrap_or_else(|| format!("{base}/inventory")),
+            serve_inventory_page: self.inventory_page.is_none(),
+            hosts: self.extra_hosts.clone(),
+            ..Urls::default()
+        }
+    }
+}
+
+pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str) -> PublicUrl {
+    let base = match &raw.public_url {
+        Some(url) => match base(url) {
+            Ok(base) => Some(base),
+            Err(reason) => {
+                let remedy =
+                    "write https://HOST without a path, or http:// with a loopback address";
+                scope.fault("public_url", reason, remedy);
+                None
+            }
+        },
+        None if is_loopback(domain) => None,
+        None => Some(format!("https://{domain}")),
+    };
+    let mcp_path = raw.mcp.path.clone().unwrap_or_else(|| "/mcp".to_owned());
+    if !is_path(&mcp_path) {
+        scope.fault(
+            "mcp.path",
+            "is not a path",
+            "write e.g. /mcp, without a trailing slash",
+        );
+    }
+    if let Some(page) = &raw.inventory_page_url
+        && page
+            .parse::<Uri>()
+            .ok()
+            .and_then(|uri| uri.host().map(str::len))
+            .is_none()
+    {
+        scope.fault(
+            "inventory_page_url",
+            "is not a URL",
+            "write e.g. https://dealer.example/inventory",
+        );
+    }
+    PublicUrl {
+        base,
+        domain: domain.to_owned(),
+        mcp_path,
+        inventory_page: raw.inventory_page_url.clone(),
+        extra_hosts: raw
+            .extra_hosts
+            .iter()
+            .map(|host| host.to_ascii_lowercase())
+            .collect(),
+    }
+}
+
+fn base(text: &str) -> Result<String, &'static str> {
+    let uri: Uri = text.parse().map_err(|_| "is not a URL")?;
+    let host = uri.host().ok_or("names no host")?;
+    let authority = uri.authority().ok_or("names no host")?;
+    if authority.as_str().contains('@') {
+        return Err("must not hold credentials");
+    }
+    if uri.path() != "/" || uri.query().is_some() {
+        return Err("has a path or query");
+    }
+    let scheme = uri.scheme().ok_or("names no scheme")?;
+    if *scheme == Scheme::HTTP && !is_loopback(host.trim_matches(['[', ']'])) {
+        return Err("is plain HTTP outside loopback");
+    }
+    Ok(format!(
+        "{scheme}://{}",
+        authority.as_str().to_ascii_lowercase()
+    ))
+}
+
+pub(super) fn is_loopback(host: &str) -> bool {
+    host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+/// An absolute path of plain segments.
+fn is_path(path: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+    path.strip_prefix('/').is_some_and(|rest| {
+        rest.split('/')
+            .all(|part| !part.is_empty() && part.chars().all(plain))
+    })
+}

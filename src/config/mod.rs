@@ -1,0 +1,18 @@
+//! What an operator decides, from files, environment and flags to finished settings. Must not open
+//! sockets, databases or stores: [`crate::app`] does.
+
+mod load;
+pub mod raw;
+mod tree;
+mod secret;
+mod compile;
+mod finding;
+
+pub use compile::{Config, Deployment, Inventory, Keys, PublicUrl, Server};
+pub use finding::{Finding, Findings};
+pub use load::{Environment, Flag, Sources};
+pub use secret::Secret;
+pub use tree::Tree;
+
+#[cfg(test)]
+mod tests;

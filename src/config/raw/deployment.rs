@@ -1,0 +1,112 @@
+//! `[deployments.ID]`: one advertised dealer or aggregate endpoint set.
+
+use std::path::PathBuf;
+
+use figment::value::Value;
+use serde::Deserialize;
+
+use super::{Leads, Profile};
+
+/// One deployment.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Deployment {
+    /// The host name that agents know the dealer by, e.g. `dealer.example`. Required.
+    pub domain: Option<String>,
+    /// The public base URL, without a path: `https://…`, or `http://` on a loopback address. Default
+    /// `https://` and the domain; for a loopback domain, `http://` with the port that is listened on.
+    pub public_url: Option<String>,
+    /// The skills offered. Default all five.
+    pub skills: Option<Vec<String>>,
+    /// `dealer` (one dealer's own inventory), the default. `aggregate` is not served yet.
+    pub scope: Option<Scope>,
+    /// Further host names, without port, under which a proxy reaches this deployment.
+    pub extra_hosts: Vec<String>,
+    /// The page where people see the dealer's inventory. Without it, this process serves a small one.
+    pub inventory_page_url: Option<String>,
+    /// What the dealer is. Required.
+    pub profile: Option<Profile>,
+    /// Where the vehicles come from. Required.
+    pub inventory: Option<Inventory>,
+    pub search: Search,
+    /// Where leads go. Required when `lead.submit` is offered.
+    pub leads: Option<Leads>,
+    pub mcp: Mcp,
+    pub limits: Limits,
+}
+
+/// Whose inventory a deployment shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    Dealer,
+    Aggregate,
+}
+
+/// `[deployments.ID.inventory]`: where the vehicles come from.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Inventory {
+    /// The mapping file, which turns the source's rows into vehicles. Required.
+    pub mapping: Option<PathBuf>,
+    /// The source; `kind` says which: `sql`. Required.
+    pub source: Option<Value>,
+    /// Seconds from one reading of the source to the next. Default 300.
+    pub refresh_interval_s: Option<u64>,
+    /// Seconds after which a reading is too old to answer from. Default 86400; 0 for never.
+    pub max_age_s: Option<u64>,
+    /// The greatest share of the vehicles, 0 to 1, that may vanish from one reading to the next; a
+    /// reading that lost more is held back for a person. Default 0.5.
+    pub shrink_guard: Option<f64>,
+    /// Milliseconds that looking one vehicle up at the source may take. Default 2000.
+    pub look_up_timeout_ms: Option<u64>,
+    /// Milliseconds for which such an answer is used again. Default 2000.
+    pub look_up_cache_ms: Option<u64>,
+}
+
+/// `[deployments.ID.search]`: what search answers when the request does not say.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Search {
+    /// Vehicles on a page when the request names no limit. Default 20.
+    pub default_limit: Option<u32>,
+    /// Vehicles on a page at most, up to 100. Default 100.
+    pub max_limit: Option<u32>,
+    /// The order when the request names none, e.g. `price asc`. Default `updated_at desc`.
+    pub default_sort: Option<String>,
+    /// Whether `pagination.skip` is accepted. Default false.
+    pub offset: Option<bool>,
+    /// Whether each search answer carries the facets of all that matches. Default false.
+    pub facets_in_search: Option<bool>,
+    /// Seconds after which a cursor expires. Default 900.
+    pub cursor_ttl_s: Option<u64>,
+}
+
+/// `[deployments.ID.mcp]`: the MCP binding.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mcp {
+    /// The path of the MCP endpoint. Default `/mcp`.
+    pub path: Option<String>,
+    /// Origins whose pages may call from a browser, e.g. `https://app.example`. Default none.
+    pub allowed_origins: Option<Vec<String>>,
+    /// Whether a request of the 2026-07-28 revision must carry its mirror headers. Default false: AAP
+    /// lets them be derived.
+    pub strict_headers: Option<bool>,
+    /// Whether clients of older revisions are given a session id. Default false.
+    pub legacy_sessions: Option<bool>,
+    /// Seconds for which clients may keep the tool list. Default 300.
+    pub cache_ttl_s: Option<u64>,
+    /// The dealer's own sentence, added to what agents are told of this server.
+    pub instructions: Option<String>,
+}
+
+/// `[deployments.ID.limits]`: what one verified caller may ask; all anonymous callers count as one.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Leads a minute. Default unlimited.
+    pub leads_per_minute: Option<u32>,
+    /// Calls of any skill a minute. Default unlimited.
+    pub calls_per_minute: Option<u32>,
+}

@@ -1,0 +1,88 @@
+//! The configuration as its writer wrote it: every key with its meaning. Nothing is checked here but
+//! names and types; a key that is absent has the default that its comment states.
+
+mod deployment;
+mod leads;
+mod profile;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
+pub(crate) use leads::DELIVERY_KEYS;
+pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
+pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
+pub use source::Sql;
+
+/// The whole configuration.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Raw {
+    pub server: Server,
+    pub data: Data,
+    pub keys: Keys,
+    pub store: Store,
+    /// The deployments, each under its id: lower-case letters, digits and `_`, so that environment
+    /// variables can reach them.
+    pub deployments: BTreeMap<String, Deployment>,
+}
+
+/// `[server]`: how this process is reached, and its limits.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// The address and port to listen on; port 0 takes any free one. Default `127.0.0.1:8080`.
+    pub listen: Option<String>,
+    /// Connections open at one time. Default 4096.
+    pub max_connections: Option<usize>,
+    /// The largest head of a request taken, in bytes. Default 16384.
+    pub max_header_bytes: Option<usize>,
+    /// The largest request body taken, in bytes. Default 262144.
+    pub max_body_bytes: Option<usize>,
+    /// Seconds in which a request's head must have arrived. Default 15.
+    pub header_timeout_s: Option<u64>,
+    /// Seconds in which a request's body must have arrived. Default 15.
+    pub body_timeout_s: Option<u64>,
+    /// Milliseconds that requests in flight have to end at shutdown. Default 1500.
+    pub shutdown_grace_ms: Option<u64>,
+    /// Requests that one address may make in a minute. Default unlimited.
+    pub requests_per_minute_per_address: Option<u32>,
+}
+
+/// `[data]`: where this process keeps what must survive it.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Data {
+    /// The folder; made when absent. Default `forecourt-data` beside the configuration file.
+    pub directory: Option<PathBuf>,
+}
+
+/// `[keys]`: what seals cursors.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Keys {
+    /// The key file: one base64 key of 32 bytes a line, the sealing key first. Replicas share it.
+    /// Default `keys` in the data folder, made when absent; a file named here must exist.
+    pub file: Option<PathBuf>,
+}
+
+/// `[store]`: where leads are kept.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Store {
+    /// Only `embedded` (an SQLite file) in this release, which is the default.
+    pub kind: Option<StoreKind>,
+    /// The file of the embedded store. Default `forecourt.db` in the data folder.
+    pub file: Option<PathBuf>,
+}
+
+/// The kinds of store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StoreKind {
+    #[default]
+    Embedded,
+}

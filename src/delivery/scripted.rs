@@ -1,0 +1,136 @@
+//! An SMTP server for tests that misbehaves on order and counts what it really got.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpListener;
+
+/// What the server does wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// Answers a command (by its verb) with this line.
+    Answer(&'static str, &'static str),
+    /// Answers the message text with this line.
+    AnswerText(&'static str),
+    /// Takes the whole text and goes away without a word.
+    DropAfterText,
+    /// Takes the whole text and stays silent.
+    SilentAfterText,
+}
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    pub(crate) address: SocketAddr,
+    mails: Arc<Mutex<Vec<String>>>,
+    fault: Arc<Mutex<Fault>>,
+}
+
+impl Scripted {
+    pub(crate) async fn start(fault: Fault) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::serve(listener, fault, None)
+    }
+
+    /// Offers STARTTLS with this configuration.
+    pub(crate) async fn start_tls(tls: rustls::ServerConfig) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::serve(listener, Fault::None, Some(Arc::new(tls)))
+    }
+
+    fn serve(listener: TcpListener, fault: Fault, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
+        let address = listener.local_addr().unwrap();
+        let mails = Arc::new(Mutex::new(Vec::new()));
+        let fault = Arc::new(Mutex::new(fault));
+        let (kept, order) = (Arc::clone(&mails), Arc::clone(&fault));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (mails, fault, tls) = (Arc::clone(&kept), *order.lock().unwrap(), tls.clone());
+                tokio::spawn(async move {
+                    stream.write_all(b"220 scripted\r\n").await.ok();
+                    let Some(tls) = tls else {
+                        return talk(&mut stream, fault, &mails, false).await;
+                    };
+                    talk(&mut stream, fault, &mails, true).await;
+                    let accepted = tokio_rustls::TlsAcceptor::from(tls).accept(stream).await;
+                    if let Ok(mut stream) = accepted {
+                        talk(&mut stream, fault, &mails, false).await;
+                    }
+                });
+            }
+        });
+        Self {
+            address,
+            mails,
+            fault,
+        }
+    }
+
+    /// The mails whose text arrived whole, whatever was answered.
+    pub(crate) fn mails(&self) -> Vec<String> {
+        self.mails.lock().unwrap().clone()
+    }
+
+    /// What new conversations meet.
+    pub(crate) fn set(&self, fault: Fault) {
+        *self.fault.lock().unwrap() = fault;
+    }
+}
+
+/// One conversation; with `starttls` it ends when the client asks for TLS.
+async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut S,
+    fault: Fault,
+    mails: &Mutex<Vec<String>>,
+    starttls: bool,
+) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
+            return;
+        }
+        let verb = line.trim().split(' ').next().unwrap_or_default().to_owned();
+        let reply = match (fault, verb.as_str()) {
+            (Fault::Answer(which, reply), verb) if which == verb => reply,
+            (_, "EHLO") if starttls => "250-scripted\r\n250 STARTTLS",
+            (_, "STARTTLS") if starttls => {
+                stream.write_all(b"220 go ahead\r\n").await.ok();
+                return;
+            }
+            (_, "DATA") => {
+                stream.write_all(b"354 go ahead\r\n").await.ok();
+                let mut text = String::new();
+                while !text.ends_with("\r\n.\r\n") {
+                    if stream.read_line(&mut text).await.unwrap_or(0) == 0 {
+                        return;
+                    }
+                }
+                mails.lock().unwrap().push(text);
+                match fault {
+                    Fault::DropAfterText => return,
+                    Fault::SilentAfterText => {
+                        std::future::pending::<()>().await;
+                        return;
+                    }
+                    Fault::AnswerText(reply) => reply,
+                    Fault::None | Fault::Answer(..) => "250 taken",
+                }
+            }
+            (_, "QUIT") => {
+                stream.write_all(b"221 bye\r\n").await.ok();
+                return;
+            }
+            _ => "250 fine",
+        };
+        if stream
+            .write_all(format!("{reply}\r\n").as_bytes())
+            .await
+            .is_err()
+        {
+            return;
+        }
+    }
+}

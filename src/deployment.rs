@@ -1,0 +1,248 @@
+//! One advertised dealer or aggregate endpoint set as a compiled value: everything its requests need.
+//! Must not look at a host name or an envelope.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::clock::Clock;
+use crate::contract::capabilities::Scope;
+use crate::contract::{AapError, Caller, Contract, Skill};
+use crate::inventory::Inventory;
+use crate::leads::Leads;
+use crate::profile::Profile;
+use crate::seal::KeyRing;
+
+mod quota;
+
+use quota::Meter;
+pub use quota::Quota;
+
+/// What a deployment is made of; [`Deployment::compile`] checks that the parts fit together.
+#[derive(Debug)]
+pub struct Parts {
+    /// Stable identifier (AAP-019).
+    pub id: String,
+    /// The dealer's host name without a port, in lower case.
+    pub domain: String,
+    pub contract: Arc<Contract>,
+    /// In any order; listing order is made here (AAP-079).
+    pub skills: Vec<Skill>,
+    pub scope: Scope,
+    /// First the endpoint's own: the dealer, or the marketplace; then an aggregate's sellers.
+    pub profiles: Vec<Arc<Profile>>,
+    /// Needed by the `inventory.*` skills.
+    pub inventory: Option<Arc<Inventory>>,
+    /// Needed by `lead.submit`.
+    pub leads: Option<Arc<Leads>>,
+    pub urls: Urls,
+    pub mcp: McpSettings,
+    pub quota: Quota,
+    pub clock: Clock,
+}
+
+/// The absolute URLs under which a deployment is reached and named.
+#[derive(Clone, Debug, Default)]
+pub struct Urls {
+    pub mcp: String,
+    pub llms_txt: String,
+    /// The page where people see the inventory.
+    pub inventory_page: String,
+    /// Whether this process serves that page itself.
+    pub serve_inventory_page: bool,
+    /// Named in discovery only when it is there (AAP-047).
+    pub agent_card: Option<String>,
+    pub poppy: Option<String>,
+    pub openapi: Option<String>,
+    /// Further host names, without port, under which a proxy reaches this deployment.
+    pub hosts: Vec<String>,
+}
+
+/// What an operator chooses for the MCP endpoint.
+#[derive(Clone, Debug)]
+pub struct McpSettings {
+    /// Exact origins that may call from a browser; `*` allows every well-formed one (AAP-071).
+    pub allowed_origins: Vec<String>,
+    /// Refuse omitted mirror headers as upstream MCP does, instead of AAP's compatibility ingress (AAP-129).
+    pub strict_headers: bool,
+    /// Issue session ids to clients of older revisions (AAP-114).
+    pub legacy_sessions: Option<LegacySessions>,
+    /// How long clients may keep the tool list.
+    pub cache_ttl_ms: u64,
+    /// The dealer's own sentence, added to the instructions for agents.
+    pub instructions: Option<String>,
+}
+
+impl Default for McpSettings {
+    fn default() -> Self {
+        Self {
+            allowed_origins: Vec::new(),
+            strict_headers: false,
+            legacy_sessions: None,
+            cache_ttl_ms: 300_000,
+            instructions: None,
+        }
+    }
+}
+
+/// Session ids that say by themselves which revision was negotiated.
+#[derive(Clone, Debug)]
+pub struct LegacySessions {
+    pub keys: Arc<KeyRing>,
+    pub lifetime: Duration,
+}
+
+/// A compiled deployment.
+#[derive(Debug)]
+pub struct Deployment {
+    pub id: String,
+    pub domain: String,
+    pub contract: Arc<Contract>,
+    /// In listing order, without repetition.
+    pub skills: Vec<Skill>,
+    pub scope: Scope,
+    /// First the endpoint's own: the dealer, or the marketplace; then an aggregate's sellers.
+    pub profiles: Vec<Arc<Profile>>,
+    pub inventory: Option<Arc<Inventory>>,
+    pub leads: Option<Arc<Leads>>,
+    pub urls: Urls,
+    pub mcp: McpSettings,
+    pub clock: Clock,
+    meter: Meter,
+}
+
+/// Why parts do not make a deployment.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum DeploymentError {
+    #[error("no skill is offered; name at least one")]
+    NoSkill,
+    #[error("{0} is offered, but there is no inventory to answer it")]
+    NoInventory(&'static str),
+    #[error("lead.submit is offered, but there is nothing that receives leads")]
+    NoLeads,
+    #[error("there is no dealer profile")]
+    NoProfile,
+    #[error("a dealer-scoped deployment has exactly one profile; {0} were given")]
+    ManyProfiles(usize),
+    #[error("the seller {0:?} of an aggregate has no dealer_id")]
+    NoDealerId(String),
+    #[error("two profiles have the dealer_id {0:?}")]
+    SameDealerId(String),
+    #[error("an aggregate with inventory or leads must offer dealer.information")]
+    NoDealerInformation,
+    #[error(
+        "search by features is offered without inventory.facets, which names the feature codes"
+    )]
+    FeaturesWithoutFacets,
+}
+
+impl Deployment {
+    /// Checks the parts against each other; every mistake at once.
+    pub fn compile(mut parts: Parts) -> Result<Self, Vec<DeploymentError>> {
+        parts.skills.sort_unstable();
+        parts.skills.dedup();
+        let mistakes = mistakes(&parts);
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(Self {
+            id: parts.id,
+            domain: parts.domain.to_ascii_lowercase(),
+            contract: parts.contract,
+            skills: parts.skills,
+            scope: parts.scope,
+            profiles: parts.profiles,
+            inventory: parts.inventory,
+            leads: parts.leads,
+            urls: parts.urls,
+            mcp: parts.mcp,
+            meter: Meter::new(parts.quota, parts.clock.clone()),
+            clock: parts.clock,
+        })
+    }
+
+    /// Whether this deployment implements the skill.
+    pub fn offers(&self, skill: Skill) -> bool {
+        self.skills.contains(&skill)
+    }
+
+    /// Whether the caller may run the skill now: its quota (AAP-102).
+    pub fn permit(&self, caller: &Caller, skill: Skill) -> Result<(), AapError> {
+        self.meter.take(caller, skill)
+    }
+
+    /// The profile with exactly this id (AAP-349).
+    pub fn profile(&self, dealer_id: &str) -> Option<&Arc<Profile>> {
+        self.profiles
+            .iter()
+            .find(|profile| profile.dealer_id.as_deref() == Some(dealer_id))
+    }
+
+    /// The endpoint's own profile (AAP-343): the dealer's, or in aggregate scope the marketplace's.
+    pub fn own_profile(&self) -> Option<&Arc<Profile>> {
+        self.profiles.first()
+    }
+
+    /// The name under which people know this deployment.
+    pub fn name(&self) -> &str {
+        self.own_profile()
+            .map_or(self.domain.as_str(), |profile| profile.name.as_str())
+    }
+}
+
+fn mistakes(parts: &Parts) -> Vec<DeploymentError> {
+    let mut found = Vec::new();
+    if parts.skills.is_empty() {
+        found.push(DeploymentError::NoSkill);
+    }
+    if parts.inventory.is_none() {
+        let needs = [
+            Skill::InventoryFacets,
+            Skill::InventorySearch,
+            Skill::InventoryVehicle,
+        ];
+        let offered = needs.iter().filter(|skill| parts.skills.contains(skill));
+        found.extend(offered.map(|skill| DeploymentError::NoInventory(skill.id())));
+    }
+    if parts.skills.contains(&Skill::LeadSubmit) && parts.leads.is_none() {
+        found.push(DeploymentError::NoLeads);
+    }
+    match parts.scope {
+        _ if parts.profiles.is_empty() => found.push(DeploymentError::NoProfile),
+        Scope::Dealer if parts.profiles.len() > 1 => {
+            found.push(DeploymentError::ManyProfiles(parts.profiles.len()));
+        }
+        Scope::Dealer => {}
+        Scope::Aggregate => aggregate_mistakes(parts, &mut found),
+    }
+    if let Some(inventory) = &parts.inventory {
+        let features = ["features_all", "features_any"];
+        let searches = parts.skills.contains(&Skill::InventorySearch);
+        let names_features = inventory
+            .capabilities()
+            .filters
+            .iter()
+            .any(|filter| features.contains(&filter.as_str()));
+        if searches && names_features && !parts.skills.contains(&Skill::InventoryFacets) {
+            found.push(DeploymentError::FeaturesWithoutFacets);
+        }
+    }
+    found
+}
+
+/// What only an aggregate can get wrong (AAP-346).
+fn aggregate_mistakes(parts: &Parts, found: &mut Vec<DeploymentError>) {
+    let mut seen: Vec<&str> = Vec::new();
+    for (index, profile) in parts.profiles.iter().enumerate() {
+        match profile.dealer_id.as_deref() {
+            None if index == 0 => {}
+            None => found.push(DeploymentError::NoDealerId(profile.name.clone())),
+            Some(id) if seen.contains(&id) => {
+                found.push(DeploymentError::SameDealerId(id.to_owned()));
+            }
+            Some(id) => seen.push(id),
+        }
+    }
+    if !parts.skills.contains(&Skill::DealerInformation) {
+        found.push(DeploymentError::NoDealerInformation);
+    }
+}

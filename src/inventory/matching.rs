@@ -1,0 +1,312 @@
+//! Which rows satisfy the constraints of a request: bitmaps of terms first, the rest row by row on what
+//! they leave. Must not drop, widen or reinterpret a constraint (AAP-389).
+
+use std::borrow::Cow;
+
+use roaring::{MultiOps as _, RoaringBitmap};
+
+use super::InventoryError;
+use super::fields::{Group, Number, bool_term, miles_key};
+use super::keywords::Token;
+use super::places::Distances;
+use super::rank::Ranked;
+use super::snapshot::Snapshot;
+use super::text::{fold, tokens};
+use crate::contract::Problem;
+use crate::contract::request::Filters;
+
+/// With more rooftops than this inside a radius, rows are tested singly instead of joining bitmaps.
+const MOST_PLACES_JOINED: usize = 256;
+/// With fewer than one row in this many left, keyword tokens are tested row by row.
+const SPARSE: u64 = 8;
+
+/// The rows that match.
+#[derive(Debug)]
+pub(super) struct Matching<'s> {
+    snapshot: &'s Snapshot,
+    /// What bitmaps leave; `None` for all rows.
+    rows: Option<Cow<'s, RoaringBitmap>>,
+    tests: Vec<Test<'s>>,
+    distances: Option<Distances<'s>>,
+}
+
+/// A constraint that is tested row by row.
+#[derive(Debug)]
+enum Test<'s> {
+    /// `low <= rank < high`; a missing value's rank is above every `high`.
+    Range {
+        ranks: &'s [u32],
+        low: u32,
+        high: u32,
+    },
+    Near,
+    Keyword(Box<Token<'s>>),
+}
+
+impl<'s> Matching<'s> {
+    /// The rows that satisfy all of `filters`.
+    pub(super) fn new(
+        snapshot: &'s Snapshot,
+        filters: Option<&Filters>,
+    ) -> Result<Self, InventoryError> {
+        let mut matching = Self {
+            snapshot,
+            rows: None,
+            tests: Vec::new(),
+            distances: None,
+        };
+        if let Some(filters) = filters {
+            let mut sets = term_sets(snapshot, filters);
+            feature_sets(snapshot, filters, &mut sets)?;
+            matching.identifiers(filters, &mut sets);
+            matching.near(filters, &mut sets);
+            matching.rows = intersection(sets);
+            matching.ranges(filters);
+            matching.keywords(filters);
+        }
+        Ok(matching)
+    }
+
+    fn identifiers(&self, filters: &Filters, sets: &mut Vec<Cow<'s, RoaringBitmap>>) {
+        if let Some(vin) = &filters.vin {
+            let rows = self.snapshot.rows_of_vin(vin).iter().copied();
+            sets.push(Cow::Owned(rows.collect()));
+        }
+        if let Some(stock) = &filters.stock {
+            let rows = self.snapshot.rows_of_stock(stock).iter().copied();
+            sets.push(Cow::Owned(rows.collect()));
+        }
+    }
+
+    fn near(&mut self, filters: &Filters, sets: &mut Vec<Cow<'s, RoaringBitmap>>) {
+        let Some(near) = &filters.near else {
+            return;
+        };
+        let distances = self.snapshot.columns().places.distances(near);
+        let inside = distances.bitmaps_inside().count();
+        if inside <= MOST_PLACES_JOINED {
+            sets.push(Cow::Owned(distances.bitmaps_inside().union()));
+        } else {
+            self.tests.push(Test::Near);
+        }
+        self.distances = Some(distances);
+    }
+
+    fn ranges(&mut self, filters: &Filters) {
+        let whole = [
+            (Number::Year, filters.year_min, filters.year_max),
+            (Number::Price, filters.price_min, filters.price_max),
+            (Number::Mileage, None, filters.mileage_max),
+            (
+                Number::DisplacementCc,
+                filters.displacement_cc_min,
+                filters.displacement_cc_max,
+            ),
+        ];
+        for (number, min, max) in whole {
+            self.range(self.snapshot.columns().number(number), min, max);
+        }
+        let miles = |bound: Option<i64>| bound.map(exact_miles_key);
+        let (min, max) = (filters.electric_range_mi_min, filters.electric_range_mi_max);
+        let column = self.snapshot.columns().number(Number::ElectricRangeMi);
+        self.range(column, miles(min), miles(max));
+    }
+
+    /// Bounds are inclusive (AAP-382); a missing value is in no range (AAP-380).
+    fn range(&mut self, column: &'s Ranked<i64>, min: Option<i64>, max: Option<i64>) {
+        if min.is_none() && max.is_none() {
+            return;
+        }
+        let low = min.map_or(0, |min| column.below(&min));
+        let high = max.map_or_else(|| column.through(&i64::MAX), |max| column.through(&max));
+        if low >= high {
+            self.rows = Some(Cow::Owned(RoaringBitmap::new()));
+        }
+        self.tests.push(Test::Range {
+            ranks: column.ranks(),
+            low,
+            high,
+        });
+    }
+
+    fn keywords(&mut self, filters: &Filters) {
+        let Some(query) = &filters.query else {
+            return;
+        };
+        let snapshot = self.snapshot;
+        let terms = [Group::Make, Group::Model, Group::Trim];
+        let terms = terms.map(|group| snapshot.columns().terms(group));
+        for token in tokens(query) {
+            let token = snapshot.keywords().token(&fold(&token), terms);
+            let left = self.rows.as_ref().map(|rows| rows.len());
+            if left.is_some_and(|left| left * SPARSE < snapshot.everything().len()) {
+                self.tests.push(Test::Keyword(Box::new(token)));
+            } else {
+                let mut rows = token.into_rows();
+                if let Some(left) = &self.rows {
+                    rows &= left.as_ref();
+                }
+                self.rows = Some(Cow::Owned(rows));
+            }
+        }
+    }
+
+    /// The distances of this request's `near`.
+    pub(super) fn distances(&self) -> Option<&Distances<'s>> {
+        self.distances.as_ref()
+    }
+
+    /// How many rows match, when that is known without going through them.
+    pub(super) fn known_len(&self) -> Option<u64> {
+        if !self.tests.is_empty() {
+            return None;
+        }
+        Some(match &self.rows {
+            None => self.snapshot.everything().len(),
+            Some(rows) => rows.len(),
+        })
+    }
+
+    /// Whether a row matches.
+    pub(super) fn holds(&self, row: u32) -> bool {
+        self.rows.as_ref().is_none_or(|rows| rows.contains(row)) && self.passes(row)
+    }
+
+    #[inline]
+    fn passes(&self, row: u32) -> bool {
+        self.tests.iter().all(|test| match test {
+            Test::Range { ranks, low, high } => {
+                let rank = ranks.get(row as usize);
+                rank.is_some_and(|rank| low <= rank && rank < high)
+            }
+            Test::Near => self.distances.as_ref().is_some_and(|d| d.holds(row)),
+            Test::Keyword(token) => token.holds(row),
+        })
+    }
+
+    /// Goes through the matching rows in ascending order.
+    pub(super) fn each(&self, mut visit: impl FnMut(u32)) {
+        let visit = |row| {
+            if self.passes(row) {
+                visit(row);
+            }
+        };
+        match &self.rows {
+            None => (0..super::rank::narrow(self.snapshot.len())).for_each(visit),
+            Some(rows) => rows.iter().for_each(visit),
+        }
+    }
+
+    /// Whether every row matches because nothing was asked.
+    pub(super) fn is_everything(&self) -> bool {
+        self.rows.is_none() && self.tests.is_empty()
+    }
+
+    /// The matching rows as one set.
+    pub(super) fn as_set(&self) -> Cow<'_, RoaringBitmap> {
+        if self.tests.is_empty() {
+            return Cow::Borrowed(match &self.rows {
+                None => self.snapshot.everything(),
+                Some(rows) => rows.as_ref(),
+            });
+        }
+        let mut set = RoaringBitmap::new();
+        self.each(|row| {
+            set.insert(row);
+        });
+        Cow::Owned(set)
+    }
+}
+
+/// A whole number of miles beside fractional ranges.
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "ranges beyond 2^53 miles are compared as their nearest number"
+)]
+fn exact_miles_key(miles: i64) -> i64 {
+    miles_key(miles as f64)
+}
+
+/// One set per term filter: OR inside (AAP-377).
+fn term_sets<'s>(snapshot: &'s Snapshot, filters: &Filters) -> Vec<Cow<'s, RoaringBitmap>> {
+    let fast_charge = filters.dc_fast_charge;
+    let fast_charge = fast_charge.map(|value| vec![bool_term(value).to_owned()]);
+    let asked = [
+        (Group::Make, &filters.make),
+        (Group::Model, &filters.model),
+        (Group::Trim, &filters.trim),
+        (Group::Condition, &filters.condition),
+        (Group::VehicleType, &filters.vehicle_type),
+        (Group::Status, &filters.status),
+        (Group::Body, &filters.body),
+        (Group::Transmission, &filters.transmission),
+        (Group::Fuel, &filters.fuel),
+        (Group::Driveline, &filters.driveline),
+        (Group::ChargePort, &filters.charge_port),
+        (Group::DcFastCharge, &fast_charge),
+        (Group::ExteriorColor, &filters.exterior_color),
+        (Group::InteriorColor, &filters.interior_color),
+        (Group::Rooftop, &filters.rooftops),
+    ];
+    let mut sets = Vec::new();
+    for (group, values) in asked {
+        if let Some(values) = values {
+            let terms = snapshot.columns().terms(group);
+            let rows = values.iter().filter_map(|value| terms.rows_of(value));
+            sets.push(union(rows.collect()));
+        }
+    }
+    sets
+}
+
+/// The sets of the feature filters, or every unknown code at once (AAP-375, AAP-395).
+fn feature_sets<'s>(
+    snapshot: &'s Snapshot,
+    filters: &Filters,
+    sets: &mut Vec<Cow<'s, RoaringBitmap>>,
+) -> Result<(), InventoryError> {
+    let mut problems = Vec::new();
+    let mut rows_of = |name: &str, codes: &Option<Vec<String>>| -> Vec<&'s RoaringBitmap> {
+        let mut found = Vec::new();
+        for (at, code) in codes.iter().flatten().enumerate() {
+            match snapshot.features().rows_of(code) {
+                Some(rows) => found.push(rows),
+                None => problems.push(Problem::new(
+                    format!("/filters/{name}/{at}"),
+                    "capability",
+                    "This feature code is not in the deployment's vocabulary. \
+                     Use a code that inventory.facets lists under features.",
+                )),
+            }
+        }
+        found
+    };
+    let all = rows_of("features_all", &filters.features_all);
+    let any = rows_of("features_any", &filters.features_any);
+    if !problems.is_empty() {
+        return Err(InventoryError::UnknownFeature(problems));
+    }
+    sets.extend(all.into_iter().map(Cow::Borrowed));
+    if filters.features_any.is_some() {
+        sets.push(union(any));
+    }
+    Ok(())
+}
+
+fn union(rows: Vec<&RoaringBitmap>) -> Cow<'_, RoaringBitmap> {
+    match rows.as_slice() {
+        [one] => Cow::Borrowed(one),
+        _ => Cow::Owned(rows.union()),
+    }
+}
+
+/// All sets together, the smallest first; `None` when there is none.
+fn intersection(mut sets: Vec<Cow<'_, RoaringBitmap>>) -> Option<Cow<'_, RoaringBitmap>> {
+    sets.sort_by_key(|set| set.len());
+    let mut sets = sets.into_iter();
+    let first = sets.next()?;
+    Some(sets.fold(first, |left, right| match left {
+        Cow::Borrowed(left) => Cow::Owned(left & right.as_ref()),
+        Cow::Owned(left) => Cow::Owned(left & right.as_ref()),
+    }))
+}

@@ -1,0 +1,218 @@
+//! One page of a search: what matches, in which order, from where on. Must not know the wire form of an
+//! answer.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use super::cursor::{Binding, Cursor};
+use super::matching::Matching;
+use super::order::{QueryOrder, row_of};
+use super::places::published_mi;
+use super::snapshot::Snapshot;
+use super::text::tokens;
+use super::{Found, Inventory, InventoryError, Page};
+use crate::contract::Fragment;
+use crate::contract::request::{Filters, SearchRequest};
+
+/// A traversal, renewed with every page, ends for good after this many lifetimes of one cursor.
+pub(super) const TRAVERSAL_LIFETIMES: i64 = 16;
+/// A skipped run is passed in steps of this many rows, whatever its length.
+const SKIP_STEP: usize = 4096;
+/// Reading a ready order off is tried when it should touch this many times fewer rows than the matches.
+const READY_GAIN: u64 = 4;
+
+/// One page's rows and whether more follow.
+struct Cut {
+    total: u64,
+    places: Vec<u64>,
+    more: bool,
+}
+
+pub(super) fn page(
+    inventory: &Inventory,
+    snapshot: &Snapshot,
+    request: &SearchRequest,
+    caller_scope: &str,
+) -> Result<Page, InventoryError> {
+    let settings = inventory.settings();
+    let filters = request.filters.as_ref();
+    let sort = request.sort.unwrap_or(settings.capabilities.default_sort);
+    let limit = request.pagination.limit;
+    let limit = limit.unwrap_or(settings.capabilities.default_limit).max(1);
+    let now_s = inventory.clock().now().as_second();
+    let binding = Binding::new(&settings.deployment, caller_scope, filters, sort, limit);
+    let cursor = request.pagination.cursor.as_deref();
+    let cursor = cursor
+        .map(|text| Cursor::open(inventory.keys(), &binding, text, now_s))
+        .transpose()?;
+
+    let began = cursor
+        .as_ref()
+        .map(|cursor| (cursor.began_s, cursor.read_at));
+    let (began_s, read_at) = began.unwrap_or((now_s, snapshot.stamp().read_at));
+    let matching = Matching::new(snapshot, filters)?;
+    let order = QueryOrder::new(snapshot, sort, matching.distances(), read_at);
+    let start = cursor.as_ref().map_or(0, |cursor| {
+        order.after(&cursor.place, cursor.dealer.as_deref(), &cursor.id)
+    });
+    let unsure = snapshot.unsure_since(read_at);
+    let skip = request.pagination.skip.unwrap_or(0);
+    let cut = Cutter {
+        matching: &matching,
+        order: &order,
+        unsure,
+    }
+    .cut(start, skip, limit as usize);
+
+    let last = cut.places.last().filter(|_| cut.more);
+    let last = last.and_then(|place| Some((*place, snapshot.listing(row_of(*place))?)));
+    let next_cursor = last.map(|(place, listing)| {
+        let ttl = settings.cursor_ttl_s;
+        let ends_s = began_s.saturating_add(ttl.saturating_mul(TRAVERSAL_LIFETIMES));
+        Cursor {
+            expires_s: now_s.saturating_add(ttl).min(ends_s),
+            began_s,
+            read_at,
+            place: order.cursor_place(row_of(place)),
+            dealer: listing.dealer_id.clone(),
+            id: listing.vehicle_id.clone(),
+        }
+        .seal(inventory.keys(), &binding)
+    });
+    Ok(Page {
+        total: cut.total,
+        limit,
+        next_cursor: next_cursor.transpose()?,
+        applied_filters: filters.cloned().unwrap_or_default(),
+        sort,
+        query_terms: query_terms(filters),
+        vehicles: found(snapshot, &matching, &cut.places),
+        facets: settings
+            .facets_in_search
+            .then(|| facets(snapshot, &matching)),
+    })
+}
+
+fn query_terms(filters: Option<&Filters>) -> Option<Vec<String>> {
+    Some(tokens(filters?.query.as_deref()?))
+}
+
+fn found(snapshot: &Snapshot, matching: &Matching<'_>, places: &[u64]) -> Vec<Found> {
+    let found = places.iter().filter_map(|place| {
+        let row = row_of(*place);
+        let distance = matching.distances().and_then(|d| d.of_row(row));
+        Some(Found {
+            listing: Arc::clone(snapshot.listing(row)?),
+            distance_mi: distance.map(published_mi),
+        })
+    });
+    found.collect()
+}
+
+/// The facets over what matches: ready for everything, counted for less.
+pub(super) fn facets(snapshot: &Snapshot, matching: &Matching<'_>) -> Arc<Fragment> {
+    if matching.is_everything() {
+        return Arc::clone(snapshot.all_facets());
+    }
+    Arc::new(super::facets::of(snapshot, &matching.as_set()))
+}
+
+/// Cuts one page out of what matches.
+struct Cutter<'a, 's> {
+    matching: &'a Matching<'s>,
+    order: &'a QueryOrder<'s>,
+    /// Updated after this instant (nanoseconds): perhaps on an earlier page, at another place.
+    unsure: Option<Unsure<'s>>,
+}
+
+/// Tells which units a traversal cannot place, because they changed before this process knew them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unsure<'s> {
+    pub(super) snapshot: &'s Snapshot,
+    pub(super) read_at: i64,
+}
+
+impl Unsure<'_> {
+    fn holds(&self, row: u32) -> bool {
+        let updated = super::fields::Number::UpdatedAt;
+        let updated = self.snapshot.columns().number(updated).at(row);
+        updated.is_some_and(|at| *at > self.read_at)
+    }
+}
+
+impl Cutter<'_, '_> {
+    fn cut(&self, start: u64, skip: u64, limit: usize) -> Cut {
+        if let Some(total) = self.matching.known_len()
+            && let Some(cut) = self.read_off(total, start, skip, limit)
+        {
+            return cut;
+        }
+        let mut start = start;
+        let mut left = usize::try_from(skip).unwrap_or(usize::MAX);
+        while left > 0 {
+            let step = self.smallest(start, left.min(SKIP_STEP));
+            let Some(last) = step.places.last() else {
+                break;
+            };
+            start = *last + 1;
+            left -= step.places.len();
+            if !step.more {
+                return Cut {
+                    places: Vec::new(),
+                    ..step
+                };
+            }
+        }
+        self.smallest(start, limit)
+    }
+
+    /// The `limit` first places from `start` on, by one pass over the matches.
+    fn smallest(&self, start: u64, limit: usize) -> Cut {
+        let mut heap: BinaryHeap<u64> = BinaryHeap::with_capacity(limit);
+        let (mut total, mut eligible) = (0, 0);
+        self.matching.each(|row| {
+            total += 1;
+            let place = self.order.place(row);
+            if place < start || self.unsure.is_some_and(|unsure| unsure.holds(row)) {
+                return;
+            }
+            eligible += 1;
+            if heap.len() < limit {
+                heap.push(place);
+            } else if let Some(mut greatest) = heap.peek_mut()
+                && place < *greatest
+            {
+                *greatest = place;
+            }
+        });
+        Cut {
+            total,
+            more: eligible > heap.len(),
+            places: heap.into_sorted_vec(),
+        }
+    }
+
+    /// The page read off a ready order, when that touches fewer rows than going through the matches.
+    fn read_off(&self, total: u64, start: u64, skip: u64, limit: usize) -> Option<Cut> {
+        let ready = self.order.ready().filter(|_| self.unsure.is_none())?;
+        let size = u64::try_from(ready.len()).unwrap_or(u64::MAX);
+        let wanted = skip.saturating_add(limit as u64).saturating_add(1);
+        let touched = wanted.saturating_mul(size) / total.max(1);
+        if touched.saturating_mul(READY_GAIN) > total {
+            return None;
+        }
+        let from = ready.partition_point(|row| self.order.place(*row) < start);
+        let rest = ready.get(from..).unwrap_or_default().iter();
+        let mut matches = rest
+            .copied()
+            .filter(|row| self.matching.holds(*row))
+            .skip(usize::try_from(skip).unwrap_or(usize::MAX));
+        let page = matches.by_ref().take(limit);
+        let places = page.map(|row| self.order.place(row)).collect();
+        Some(Cut {
+            total,
+            places,
+            more: matches.next().is_some(),
+        })
+    }
+}

@@ -1,0 +1,6 @@
+mod fixture;
+mod oracle;
+mod differential;
+mod examples;
+mod traversal;
+mod refreshing;

@@ -1,0 +1,25 @@
+//! Countries as ADF wants them: ISO 3166-1 alpha-2. Must not know addresses.
+
+/// The codes that are assigned.
+const CODES: &str = "AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ \
+    BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH \
+    ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE \
+    IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC \
+    MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE \
+    PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV \
+    SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT \
+    ZA ZM ZW";
+
+/// The code that a buyer's word for a country stands for, if it is certain.
+pub(super) fn code(given: &str) -> Option<String> {
+    let given = given.trim().to_ascii_uppercase();
+    match given.as_str() {
+        "USA" | "U.S." | "U.S.A." | "UNITED STATES" | "UNITED STATES OF AMERICA" => {
+            Some("US".to_owned())
+        }
+        _ => CODES
+            .split_ascii_whitespace()
+            .any(|code| code == given)
+            .then_some(given),
+    }
+}

@@ -1,0 +1,84 @@
+//! The answer to a lead, and the same answer again. Must not store it.
+
+use serde_json::{Map, Value};
+
+use super::record::Receiver;
+use super::settings::Settings;
+use crate::contract::request::LeadRequest;
+use crate::contract::{Answer, Skill};
+
+/// The longest `message` (contract section 6.6).
+const MESSAGE_CHARS: usize = 2000;
+
+/// The answer to a lead that is accepted for follow-up. Nothing in it promises a booking (AAP-468).
+pub(super) fn received(
+    lead_id: &str,
+    appointment_id: &str,
+    request: &LeadRequest,
+    receiver: &Receiver,
+    settings: &Settings,
+) -> Value {
+    let mut data = Map::new();
+    data.insert("lead_id".into(), lead_id.into());
+    data.insert("status".into(), "received".into());
+    if request.payload.get("appointment").is_some() {
+        let mut appointment = Map::new();
+        appointment.insert("appointment_id".into(), appointment_id.into());
+        appointment.insert("status".into(), "requested".into());
+        data.insert("appointment".into(), Value::Object(appointment));
+    }
+    let mut dealer = Map::new();
+    dealer.insert("name".into(), receiver.name.as_str().into());
+    if let Some(phone) = receiver.phone.as_deref().filter(|phone| is_e164(phone)) {
+        dealer.insert("phone".into(), phone.into());
+    }
+    data.insert("dealer".into(), Value::Object(dealer));
+    let mut answer = Map::new();
+    answer.insert("type".into(), Skill::LeadSubmit.response_type().into());
+    answer.insert("data".into(), Value::Object(data));
+    answer.insert(
+        "message".into(),
+        message(request, receiver, settings).into(),
+    );
+    Value::Object(answer)
+}
+
+/// The stored original with `data.replayed: true` and nothing else changed (AAP-476); `None` when what is
+/// stored is no answer.
+pub(super) fn replayed(original: &str) -> Option<Answer> {
+    let mut answer: Value = serde_json::from_str(original).ok()?;
+    let data = answer.get_mut("data")?.as_object_mut()?;
+    data.insert("replayed".into(), true.into());
+    Some(Answer::from_value(&answer))
+}
+
+fn message(request: &LeadRequest, receiver: &Receiver, settings: &Settings) -> String {
+    let honoured = |channel: &&String| settings.honoured_channels.contains(channel);
+    let channels: Vec<&str> = request
+        .consent
+        .allowed_channels
+        .iter()
+        .filter(honoured)
+        .map(|channel| match channel.as_str() {
+            "email" => "e-mail",
+            "sms" => "text message",
+            other => other,
+        })
+        .collect();
+    let usual = "Your inquiry was received. {dealer} will reply by {channels}.";
+    let text = settings.answer_message.as_deref().unwrap_or(usual);
+    let text = text
+        .replace("{channels}", &channels.join(" or "))
+        .replace("{dealer}", &receiver.name);
+    text.chars().take(MESSAGE_CHARS).collect()
+}
+
+/// The form of `data.dealer.phone`.
+pub(super) fn is_e164(phone: &str) -> bool {
+    let Some(digits) = phone.strip_prefix('+') else {
+        return false;
+    };
+    (2..=15).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && !digits.starts_with('0')
+}

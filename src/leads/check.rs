@@ -1,0 +1,145 @@
+//! What is wrong with a deployment's settings for leads, all of it at once. Opens and sends nothing.
+
+use std::collections::BTreeSet;
+
+use super::adf::ProviderRule;
+use super::record::Receiver;
+use super::settings::{MIN_RETENTION, Settings, TargetSettings, Vehicleless};
+use crate::profile::Profile;
+
+/// One thing to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The key below `leads`, e.g. `deliveries.crm.vehicleless`.
+    pub key: String,
+    pub reason: String,
+    pub remedy: String,
+}
+
+impl Finding {
+    fn new(key: impl Into<String>, reason: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self {
+            key: key.into(),
+            reason: reason.into(),
+            remedy: remedy.into(),
+        }
+    }
+}
+
+/// Checks the settings by themselves.
+pub fn check(settings: &Settings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if settings.retention < MIN_RETENTION {
+        findings.push(Finding::new(
+            "retention_days",
+            "retries must be recognised for at least 24 hours",
+            "Set it to 1 or more; 7 is usual.",
+        ));
+    }
+    let known = ["email", "phone", "sms"];
+    if settings.honoured_channels.is_empty()
+        || settings
+            .honoured_channels
+            .iter()
+            .any(|channel| !known.contains(&channel.as_str()))
+    {
+        findings.push(Finding::new(
+            "honoured_channels",
+            "it must name one or more of email, phone, sms",
+            "List the channels that the dealer's follow-up keeps to.",
+        ));
+    }
+    if settings.targets.is_empty() {
+        findings.push(Finding::new(
+            "deliveries",
+            "accepted leads would have no way out",
+            "Add at least one [[…deliveries]] with kind = \"smtp\", \"http\" or \"directory\".",
+        ));
+    } else if settings.targets.iter().all(|target| target.route.copy) {
+        findings.push(Finding::new(
+            "deliveries",
+            "every delivery is a copy of another",
+            "Remove copy = true from the delivery that reaches the CRM.",
+        ));
+    }
+    let mut names = BTreeSet::new();
+    for target in &settings.targets {
+        if !names.insert(target.name.as_str()) {
+            let key = format!("deliveries.{}.name", target.name);
+            findings.push(Finding::new(
+                key,
+                "another delivery has this name",
+                "Give each its own.",
+            ));
+        }
+        check_target(target, settings, &mut findings);
+    }
+    findings
+}
+
+fn check_target(target: &TargetSettings, settings: &Settings, findings: &mut Vec<Finding>) {
+    let key = |member: &str| format!("deliveries.{}.{member}", target.name);
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if target.name.is_empty() || target.name.len() > 40 || !target.name.chars().all(plain) {
+        findings.push(Finding::new(
+            key("name"),
+            "a delivery's name stands in message ids and file names",
+            "Use 1 to 40 letters, digits and hyphens.",
+        ));
+    }
+    if target.concurrency == 0 {
+        findings.push(Finding::new(
+            key("concurrency"),
+            "nothing would ever be sent",
+            "Set it to 1 or more.",
+        ));
+    }
+    if target.profile.provider == ProviderRule::Network && settings.network.is_none() {
+        findings.push(Finding::new(
+            key("adf_profile"),
+            "this ADF profile names the lead network as the provider, and no network is configured",
+            "Set leads.network.name, or choose a profile whose provider is the agent.",
+        ));
+    }
+    if let Vehicleless::Target(other) = &target.vehicleless {
+        let found = settings.targets.iter().find(|target| target.name == *other);
+        let settled = found.is_some_and(|found| found.vehicleless == Vehicleless::PlainText);
+        if !settled {
+            findings.push(Finding::new(
+                key("vehicleless"),
+                "inquiries without a vehicle would go to a delivery that does not exist or passes them on",
+                "Name a delivery that takes them in plain words.",
+            ));
+        }
+    }
+}
+
+/// Checks that a dealer's profile says what a document needs of it.
+pub fn check_receiver(settings: &Settings, profile: &Profile) -> Vec<Finding> {
+    let ours = &settings.vendor;
+    if ours.phone.is_some() || ours.email.is_some() {
+        return Vec::new();
+    }
+    profile
+        .rooftops
+        .iter()
+        .filter_map(|rooftop| {
+            let alone = Profile {
+                rooftops: vec![rooftop.clone()],
+                ..profile.clone()
+            };
+            let receiver = Receiver::of(&alone, &serde_json::Value::Null, None);
+            let reachable = receiver.phone.is_some() || receiver.email.is_some();
+            (!reachable).then(|| {
+                Finding::new(
+                    "vendor",
+                    format!(
+                        "rooftop {:?} has neither phone nor e-mail, and ADF requires one",
+                        rooftop.name
+                    ),
+                    "Add phones or emails to the rooftop, or set leads.vendor.phone.",
+                )
+            })
+        })
+        .collect()
+}

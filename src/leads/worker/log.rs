@@ -1,0 +1,43 @@
+//! What the worker says to the operator: ids, states and classes of failure, never a customer's value.
+
+use super::super::Leads;
+use crate::store::{Ending, Job, Recovered, StoreError};
+
+pub(super) fn took_over(leads: &Leads, found: Recovered) {
+    if found != Recovered::default() {
+        let deployment = leads.settings.deployment.as_str();
+        let Recovered { queued, held } = found;
+        tracing::warn!(
+            deployment,
+            queued,
+            held,
+            "leads: took over from a process that ended"
+        );
+    }
+}
+
+pub(super) fn store_failed(leads: &Leads, error: &StoreError) {
+    let deployment = leads.settings.deployment.as_str();
+    tracing::error!(deployment, %error, "leads: the store failed");
+}
+
+pub(super) fn attempted(job: &Job, kind: &str, ending: &Ending) {
+    tracing::info!(
+        deployment = %job.deployment,
+        lead = %job.lead_id,
+        target = %job.target,
+        kind,
+        attempt = job.attempt,
+        state = ending.state.id(),
+        detail = %ending.detail,
+        "leads: delivery attempt"
+    );
+}
+
+pub(super) fn lease_lost(job: &Job) {
+    tracing::warn!(lead = %job.lead_id, target = %job.target, "leads: the lease was lost");
+}
+
+pub(super) fn not_recorded(job: &Job, error: &StoreError) {
+    tracing::error!(lead = %job.lead_id, %error, "leads: the outcome is not recorded yet");
+}

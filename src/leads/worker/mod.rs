@@ -1,0 +1,269 @@
+//! The outbox worker: takes what is due, renders it, hands it over, writes down how that ended. Whatever
+//! happens to the process, a lead is neither lost nor sent twice by its doing.
+
+mod log;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::adf::{self, Rendered};
+use super::record::Record;
+use super::settings::{Retry, Settings, TargetSettings};
+use super::{Leads, LeadsError};
+use crate::delivery::{Outcome, Parcel, Target};
+use crate::store::{DeliveryState, Ending, Job, StoreError};
+
+/// How long a worker may hold a job. Every attempt is cut off well before.
+const LEASE: Duration = Duration::from_mins(10);
+/// The longest an attempt may take.
+const ATTEMPT: Duration = Duration::from_mins(5);
+/// How often an idle worker looks for what other processes left in the outbox.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long it waits when the store does not answer.
+const STORE_PAUSE: Duration = Duration::from_secs(2);
+
+/// How often the outcome of an attempt is offered to a store that fails.
+const RECORD_TRIES: u32 = 30;
+
+/// A target with its settings, open.
+#[derive(Debug)]
+pub(super) struct Way {
+    pub(super) settings: TargetSettings,
+    target: Target,
+}
+
+impl Way {
+    pub(super) fn open_all(settings: &Settings) -> Result<Vec<Self>, LeadsError> {
+        let open = |target: &TargetSettings| {
+            let opened = Target::new(&target.delivery).map_err(|cause| LeadsError::Target {
+                name: target.name.clone(),
+                cause,
+            })?;
+            Ok(Self {
+                settings: target.clone(),
+                target: opened,
+            })
+        };
+        settings.targets.iter().map(open).collect()
+    }
+}
+
+/// Delivers until `stop` turns true; then ends what is in flight and returns.
+pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
+    recover(&leads).await;
+    let mut workers = JoinSet::new();
+    for index in 0..leads.targets.len() {
+        let copies = leads
+            .targets
+            .get(index)
+            .map_or(0, |way| way.settings.concurrency);
+        for _ in 0..copies {
+            workers.spawn(serve(Arc::clone(&leads), index, stop.clone()));
+        }
+    }
+    let mut stop = stop;
+    loop {
+        tokio::select! {
+            () = stopped(&mut stop) => break,
+            () = tokio::time::sleep(LEASE / 2) => recover(&leads).await,
+        }
+    }
+    while workers.join_next().await.is_some() {}
+}
+
+async fn recover(leads: &Leads) {
+    match leads.store.recover(leads.clock.now()).await {
+        Ok(found) => log::took_over(leads, found),
+        Err(error) => log::store_failed(leads, &error),
+    }
+}
+
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    // A sender that is gone means the same.
+    drop(stop.wait_for(|stop| *stop).await);
+}
+
+async fn serve(leads: Arc<Leads>, index: usize, mut stop: watch::Receiver<bool>) {
+    let Some(way) = leads.targets.get(index) else {
+        return;
+    };
+    while !*stop.borrow() {
+        // Registered before looking, so that a lead accepted meanwhile is not overlooked.
+        let mut work = pin!(leads.work.notified());
+        work.as_mut().enable();
+        let pause = match step(&leads, way).await {
+            Ok(true) => continue,
+            Ok(false) => pause(&leads, way).await,
+            Err(error) => {
+                log::store_failed(&leads, &error);
+                STORE_PAUSE
+            }
+        };
+        tokio::select! {
+            () = stopped(&mut stop) => {}
+            () = work => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// How long until the next delivery falls due, at most [`LOOK_EVERY`].
+async fn pause(leads: &Leads, way: &Way) -> Duration {
+    let due = leads
+        .store
+        .next_due(&leads.settings.deployment, &way.settings.name)
+        .await;
+    let Ok(Some(due)) = due else {
+        return LOOK_EVERY;
+    };
+    let left = due.duration_since(leads.clock.now());
+    Duration::try_from(left)
+        .unwrap_or_default()
+        .clamp(Duration::from_millis(20), LOOK_EVERY)
+}
+
+/// Delivers one due lead of one target; `false` when none is due.
+async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
+    let now = leads.clock.now();
+    let lease = SignedDuration::try_from(LEASE).unwrap_or(SignedDuration::ZERO);
+    let lease_until = now.saturating_add(lease).unwrap_or(Timestamp::MAX);
+    let deployment = &leads.settings.deployment;
+    let job = leads
+        .store
+        .take_job(deployment, &way.settings.name, now, lease_until)
+        .await?;
+    let Some(job) = job else { return Ok(false) };
+    let outcome = match tokio::time::timeout(ATTEMPT, attempt(leads, way, &job)).await {
+        Ok(outcome) => outcome?,
+        // Nobody can say how far it got.
+        Err(_) => Some(Outcome::Unknown("the attempt took too long".to_owned())),
+    };
+    let Some(outcome) = outcome else {
+        log::lease_lost(&job);
+        return Ok(true);
+    };
+    record(leads, way, &job, outcome).await;
+    Ok(true)
+}
+
+/// One attempt; `None` when the job is no longer ours.
+async fn attempt(leads: &Leads, way: &Way, job: &Job) -> Result<Option<Outcome>, StoreError> {
+    let parcel = match parcel(leads, way, job) {
+        Ok(parcel) => parcel,
+        // A matter of configuration or keys: once that is mended, the lead goes out.
+        Err(reason) => return Ok(Some(Outcome::Retry(reason))),
+    };
+    let ready = match way.target.prepare(&parcel).await {
+        Ok(ready) => ready,
+        Err(outcome) => return Ok(Some(outcome)),
+    };
+    // From here a crash leaves the outcome open, and the store must know that before it can happen.
+    if !ready.repeats_safely() {
+        match leads.store.mark_transmitting(job, leads.clock.now()).await {
+            Ok(true) => {}
+            Ok(false) => {
+                ready.abandon();
+                return Ok(None);
+            }
+            Err(error) => {
+                ready.abandon();
+                return Err(error);
+            }
+        }
+    }
+    Ok(Some(ready.transmit().await))
+}
+
+/// The lead in the words of this target. The error is for the ledger: it holds no customer data.
+fn parcel(leads: &Leads, way: &Way, job: &Job) -> Result<Parcel, String> {
+    let record = Record::from_text(&job.record, &job.lead_id, &leads.keys)
+        .map_err(|error| error.to_string())?;
+    let profile = &way.settings.profile;
+    let Rendered {
+        content,
+        subject,
+        layout,
+        reply_to,
+    } = adf::render(
+        &job.lead_id,
+        job.accepted_at,
+        &record,
+        profile,
+        &leads.settings,
+    )
+    .map_err(|error| error.to_string())?;
+    Ok(Parcel {
+        correlation: format!("{}.{}", job.lead_id, job.target),
+        subject,
+        content,
+        layout,
+        reply_to,
+        date: leads.clock.now(),
+    })
+}
+
+/// Writes down how the attempt ended, trying for a while: what is not written down would be held later.
+async fn record(leads: &Leads, way: &Way, job: &Job, outcome: Outcome) {
+    let now = leads.clock.now();
+    let ending = ending(job, &way.settings.retry, outcome, now);
+    log::attempted(job, way.target.kind(), &ending);
+    for _ in 0..RECORD_TRIES {
+        match leads.store.finish(job, ending.clone(), now).await {
+            Ok(true) => return,
+            Ok(false) => return log::lease_lost(job),
+            Err(error) => log::not_recorded(job, &error),
+        }
+        tokio::time::sleep(STORE_PAUSE).await;
+    }
+}
+
+/// The state an outcome leaves the delivery in.
+fn ending(job: &Job, retry: &Retry, outcome: Outcome, now: Timestamp) -> Ending {
+    let (state, due_at, detail) = match outcome {
+        Outcome::Delivered(detail) => (DeliveryState::Delivered, None, detail),
+        Outcome::Refused(detail) => (DeliveryState::Refused, None, detail),
+        Outcome::Unknown(detail) => (DeliveryState::Held, None, detail),
+        Outcome::Retry(detail) => match next_attempt(job, retry, now) {
+            Some(due_at) => (DeliveryState::Waiting, Some(due_at), detail),
+            None => (DeliveryState::Refused, None, format!("given up: {detail}")),
+        },
+    };
+    Ending {
+        state,
+        due_at,
+        detail,
+    }
+}
+
+/// When to try again: twice as late each time, with some disorder, so that leads that failed together do not
+/// come back together. `None` when it is time to give up.
+fn next_attempt(job: &Job, retry: &Retry, now: Timestamp) -> Option<Timestamp> {
+    let give_up = SignedDuration::try_from(retry.give_up_after).ok()?;
+    if now.duration_since(job.accepted_at) >= give_up {
+        return None;
+    }
+    let doublings = job.attempt.saturating_sub(1).min(20);
+    let pause = retry
+        .first
+        .saturating_mul(1 << doublings)
+        .min(retry.longest);
+    let disorder = u32::from(
+        uuid::Uuid::new_v4()
+            .as_bytes()
+            .first()
+            .copied()
+            .unwrap_or_default(),
+    );
+    // Between three quarters and five quarters of the pause.
+    let pause = pause.saturating_mul(3 * 128 + disorder).checked_div(512)?;
+    now.saturating_add(SignedDuration::try_from(pause).ok()?)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use super::super::tests::{Desk, accept, request};
+use super::*;
+use crate::delivery::scripted::{Fault, Scripted};
+use crate::delivery::{self, MailReceiver, SmtpSettings, SmtpTls};
+use crate::store::{LeadFilter, Store};
+
+fn smtp(address: SocketAddr) -> delivery::Settings {
+    delivery::Settings::Smtp(Box::new(SmtpSettings {
+        host: "127.0.0.1".to_owned(),
+        port: address.port(),
+        tls: SmtpTls::DangerPlaintext,
+        login: None,
+        roots_pem: None,
+        from: "leads@dealer.example".to_owned(),
+        to: vec!["crm@intake.example".to_owned()],
+        bounce: None,
+        verp: false,
+        step_timeout: Duration::from_secs(5),
+    }))
+}
+
+fn desk_to(desk: &Desk, address: SocketAddr) -> Arc<Leads> {
+    desk.leads(|settings| settings.targets[0].delivery = smtp(address))
+}
+
+async fn one_step(leads: &Leads) -> bool {
+    step(leads, &leads.targets[0]).await.unwrap()
+}
+
+async fn state(store: &Store) -> (DeliveryState, u32, String) {
+    let lead = store.leads(&LeadFilter::default()).await.unwrap().remove(0);
+    let delivery = &lead.deliveries[0];
+    (delivery.state, delivery.attempts, delivery.detail.clone())
+}
+
+fn mails(directory: &Path) -> Vec<String> {
+    let read = |entry: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(entry.unwrap().path()).unwrap()
+    };
+    std::fs::read_dir(directory).unwrap().map(read).collect()
+}
+
+/// The Message-IDs of received mails.
+fn ids(mails: &[String]) -> BTreeSet<&str> {
+    mails
+        .iter()
+        .filter_map(|mail| mail.lines().find(|line| line.starts_with("Message-ID:")))
+        .collect()
+}
+
+#[tokio::test]
+async fn an_accepted_lead_goes_out_once() {
+    let desk = Desk::new().await;
+    let out = desk.directory.path().join("mails");
+    let receiver = MailReceiver::start("127.0.0.1:0".parse().unwrap(), &out, 100_000)
+        .await
+        .unwrap();
+    let leads = desk_to(&desk, receiver.address());
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(run(Arc::clone(&leads), stopped));
+    accept(&leads, &request("k")).await.unwrap();
+    accept(&leads, &request("k")).await.unwrap();
+    while state(&desk.store).await.0 != DeliveryState::Delivered {
+        tokio::task::yield_now().await;
+    }
+    stop.send(true).unwrap();
+    worker.await.unwrap();
+    receiver.stop().await;
+    let mails = mails(&out);
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].contains("Subject: New lead for Example Motors Salem"));
+    assert!(mails[0].contains("<name part=\"full\">Robin Sample</name>"));
+    assert!(mails[0].contains("<requestdate>2026-11-30T04:00:00-08:00</requestdate>"));
+    assert_eq!(state(&desk.store).await.1, 1);
+}
+
+#[tokio::test]
+async fn what_was_certainly_not_taken_is_tried_again_later() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::Answer("RCPT", "450 greylisted")).await;
+    let leads = desk_to(&desk, server.address);
+    accept(&leads, &request("k")).await.unwrap();
+    assert!(one_step(&leads).await);
+    assert_eq!(
+        state(&desk.store).await,
+        (
+            DeliveryState::Waiting,
+            1,
+            "RCPT: the relay answered 450".to_owned()
+        )
+    );
+    assert!(!one_step(&leads).await, "not before its time");
+    server.set(Fault::None);
+    desk.clock.advance(SignedDuration::from_secs(38));
+    assert!(one_step(&leads).await);
+    assert_eq!(state(&desk.store).await.0, DeliveryState::Delivered);
+    assert!(!one_step(&leads).await);
+    assert_eq!(server.mails().len(), 1);
+}
+
+// AAP-485 AAP-577
+#[tokio::test]
+async fn an_unknown_outcome_is_held_and_never_sent_again() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::DropAfterText).await;
+    let leads = desk_to(&desk, server.address);
+    accept(&leads, &request("k")).await.unwrap();
+    assert!(one_step(&leads).await);
+    assert_eq!(state(&desk.store).await.0, DeliveryState::Held);
+    server.set(Fault::None);
+    desk.clock.advance(SignedDuration::from_hours(100));
+    recover(&leads).await;
+    assert!(!one_step(&leads).await);
+    assert_eq!(server.mails().len(), 1);
+    assert_eq!(
+        desk.store
+            .tally("demo")
+            .await
+            .unwrap()
+            .count(DeliveryState::Held),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_and_too_many_failures_end_the_attempts() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::Answer("RCPT", "550 no such user")).await;
+    let leads = desk_to(&desk, server.address);
+    accept(&leads, &request("k")).await.unwrap();
+    assert!(one_step(&leads).await);
+    assert_eq!(state(&desk.store).await.0, DeliveryState::Refused);
+    let other = Desk::new().await;
+    server.set(Fault::Answer("MAIL", "421 busy"));
+    let leads = desk_to(&other, server.address);
+    accept(&leads, &request("k")).await.unwrap();
+    let mut attempts = 0;
+    while state(&other.store).await.0 != DeliveryState::Refused {
+        attempts += u32::from(one_step(&leads).await);
+        other.clock.advance(SignedDuration::from_mins(75));
+        assert!(attempts < 100);
+    }
+    assert!(attempts > 40, "{attempts}");
+    assert!(state(&other.store).await.2.starts_with("given up: "));
+}
+
+/// The process dies with a job in its hands; another one starts on the same files.
+async fn after_a_crash(desk: &Desk, server: &Scripted, transmitting: bool) -> Arc<Store> {
+    let leads = desk_to(desk, server.address);
+    accept(&leads, &request("k")).await.unwrap();
+    let lease = desk
+        .clock
+        .now()
+        .checked_add(SignedDuration::from_hours(1))
+        .unwrap();
+    let job = desk
+        .store
+        .take_job("demo", "crm", desk.clock.now(), lease)
+        .await
+        .unwrap()
+        .unwrap();
+    if transmitting {
+        assert!(
+            desk.store
+                .mark_transmitting(&job, desk.clock.now())
+                .await
+                .unwrap()
+        );
+    }
+    Arc::new(
+        Store::open_embedded(&desk.directory.path().join("store.db"))
+            .await
+            .unwrap(),
+    )
+}
+
+#[tokio::test]
+async fn a_crash_before_the_transmission_delays_a_lead_and_no_more() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::None).await;
+    let store = after_a_crash(&desk, &server, false).await;
+    let restarted = Desk { store, ..desk };
+    let leads = desk_to(&restarted, server.address);
+    recover(&leads).await;
+    assert!(one_step(&leads).await);
+    assert!(!one_step(&leads).await);
+    assert_eq!(server.mails().len(), 1);
+    assert_eq!(state(&restarted.store).await.0, DeliveryState::Delivered);
+}
+
+// AAP-577
+#[tokio::test]
+async fn a_crash_during_the_transmission_holds_the_lead() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::None).await;
+    let store = after_a_crash(&desk, &server, true).await;
+    let restarted = Desk { store, ..desk };
+    let leads = desk_to(&restarted, server.address);
+    recover(&leads).await;
+    assert!(!one_step(&leads).await);
+    assert!(server.mails().is_empty());
+    assert_eq!(state(&restarted.store).await.0, DeliveryState::Held);
+}
+
+// AAP-484
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_on_one_store_send_each_lead_once() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::None).await;
+    let store = Store::open_embedded(&desk.directory.path().join("store.db"))
+        .await
+        .unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let first = desk_to(&desk, server.address);
+    let second = Desk {
+        directory: tempfile::tempdir().unwrap(),
+        store: Arc::new(store),
+        keys: Arc::clone(&desk.keys),
+        clock: desk.clock.clone(),
+    };
+    let second_leads = desk_to(&second, server.address);
+    let workers =
+        [&first, &second_leads].map(|leads| tokio::spawn(run(Arc::clone(leads), stopped.clone())));
+    let mut calls = tokio::task::JoinSet::new();
+    for number in 0..120 {
+        // A third are retries, and each key comes to both processes.
+        let leads = Arc::clone(if number % 2 == 0 {
+            &first
+        } else {
+            &second_leads
+        });
+        calls.spawn(async move {
+            accept(&leads, &request(&format!("k{}", number % 80)))
+                .await
+                .unwrap()
+        });
+    }
+    calls.join_all().await;
+    while desk
+        .store
+        .tally("demo")
+        .await
+        .unwrap()
+        .count(DeliveryState::Delivered)
+        < 80
+    {
+        tokio::task::yield_now().await;
+    }
+    stop.send(true).unwrap();
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    let mails = server.mails();
+    assert_eq!(mails.len(), 80);
+    assert_eq!(ids(&mails).len(), 80);
+}
+
+#[tokio::test]
+async fn what_cannot_be_rendered_waits_for_its_remedy() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::None).await;
+    let leads = desk_to(&desk, server.address);
+    accept(&leads, &request("k")).await.unwrap();
+    let lost_key = Desk {
+        keys: Arc::new(crate::seal::KeyRing::generate().unwrap()),
+        directory: tempfile::tempdir().unwrap(),
+        store: Arc::clone(&desk.store),
+        clock: desk.clock.clone(),
+    };
+    let stranger = desk_to(&lost_key, server.address);
+    assert!(one_step(&stranger).await);
+    assert_eq!(state(&desk.store).await.0, DeliveryState::Waiting);
+    desk.clock.advance(SignedDuration::from_mins(1));
+    assert!(one_step(&leads).await);
+    assert_eq!(server.mails().len(), 1);
+}

@@ -1,0 +1,213 @@
+//! Compiles steps: patterns, zones, tables, number formats. Must not know sections.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::fmt::strtime::BrokenDownTime;
+use jiff::tz::TimeZone;
+use regex::Regex;
+use toml::Value;
+
+use super::super::expression::{Expr, Template};
+use super::super::finding::suggest;
+use super::super::path::Path;
+use super::super::spec::{self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
+use super::super::step::{Step, TextStep};
+use super::super::steps::number::Format;
+use super::Compiler;
+
+/// Formats that are no strftime texts.
+const NAMED_TIMES: &[&str] = &["rfc3339", "epoch_s", "epoch_ms"];
+
+impl Compiler {
+    /// Compiles a field's steps in order.
+    pub(super) fn steps(&mut self, at: &str, written: Vec<Value>, allowed: &[&str]) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::with_capacity(written.len());
+        for (index, value) in written.into_iter().enumerate() {
+            let key = format!("{at}.steps[{index}]");
+            let compiled = spec::read(value).and_then(|spec| self.step(spec, &steps, allowed));
+            match compiled {
+                Ok(step) => steps.push(step),
+                Err(reason) => {
+                    self.findings
+                        .add(key, reason, "see the steps in the mapping reference");
+                }
+            }
+        }
+        steps
+    }
+
+    fn step(&mut self, spec: Spec, before: &[Step], allowed: &[&str]) -> Result<Step, String> {
+        Ok(match spec {
+            Spec::Trim(_) => Step::Text(TextStep::Trim),
+            Spec::Collapse(_) => Step::Text(TextStep::Collapse),
+            Spec::Upper(_) => Step::Text(TextStep::Upper),
+            Spec::Lower(_) => Step::Text(TextStep::Lower),
+            Spec::Title(_) => Step::Text(TextStep::Title),
+            Spec::Sentence(_) => Step::Text(TextStep::Sentence),
+            Spec::StripHtml(_) => Step::Text(TextStep::StripHtml),
+            Spec::FixEncoding(_) => Step::FixEncoding,
+            Spec::Json(_) => Step::Json,
+            Spec::First(_) => Step::First,
+            Spec::Dedupe(_) => Step::Dedupe,
+            Spec::Round(_) => Step::Round,
+            Spec::Sentinel(spec) => sentinel(spec, allowed)?,
+            Spec::Default(spec) => {
+                Step::Default(serde_json::to_value(spec.value).map_err(|e| e.to_string())?)
+            }
+            Spec::Table(spec) => self.table_step(&spec, before)?,
+            Spec::Number(spec) => Step::Number(Format::read(&spec.format, spec.implied_decimals)?),
+            Spec::WholeDollars(spec) => Step::WholeDollars(spec.cents),
+            Spec::Measure(spec) => Step::Measure {
+                to: spec.to,
+                unit: spec.unit,
+                unit_from: spec.unit_from.as_deref().map(Path::parse).transpose()?,
+            },
+            Spec::Century(spec) => Step::Century(spec.pivot),
+            Spec::Date(spec) => Step::Date(formats(spec.format.list(), &[])?),
+            Spec::Datetime(spec) => datetime(&spec)?,
+            Spec::Boolean(spec) => Step::Boolean(words(&spec)?),
+            Spec::Extract(spec) => Step::Extract(pattern(&spec.pattern)?),
+            Spec::Replace(spec) => Step::Replace(pattern(&spec.pattern)?, spec.with),
+            Spec::Template(spec) => Step::Template(Template::compile(&spec.value, allowed)?),
+            Spec::Expr(spec) => Step::Expr(Expr::compile(&spec.value, allowed)?),
+            Spec::Split(spec) => {
+                let on = spec.on.list().to_vec();
+                if on.is_empty() || on.iter().any(String::is_empty) {
+                    return Err("a separator is empty".to_owned());
+                }
+                Step::Split(on)
+            }
+            Spec::Limit(spec) => Step::Limit(spec.count),
+            Spec::Urls(spec) => Step::Urls(spec.base),
+            Spec::Pick(spec) => Step::Pick(Path::parse(&spec.path)?),
+        })
+    }
+
+    fn table_step(&mut self, spec: &TableSpec, before: &[Step]) -> Result<Step, String> {
+        let Some(table) = self.tables.get(&spec.of) else {
+            let near = suggest(&spec.of, self.tables.keys().map(String::as_str));
+            return Err(format!("there is no [tables.{}]; {near}", spec.of));
+        };
+        let table = Arc::clone(table);
+        self.used_tables.insert(spec.of.clone());
+        let is = |kind| move |step: &Step| matches!(step, Step::Text(found) if *found == kind);
+        let folds: Option<fn(&str) -> String> = if before.iter().any(is(TextStep::Upper)) {
+            Some(str::to_uppercase)
+        } else if before.iter().any(is(TextStep::Lower)) {
+            Some(str::to_lowercase)
+        } else {
+            None
+        };
+        if let Some(fold) = folds
+            && let Some(code) = table.0.keys().find(|code| fold(code) != **code)
+        {
+            return Err(format!(
+                "[tables.{}] entry \"{code}\" cannot be reached: the step before changes the case",
+                spec.of
+            ));
+        }
+        Ok(Step::Table {
+            table,
+            miss: spec.miss,
+        })
+    }
+}
+
+fn sentinel(spec: SentinelSpec, allowed: &[&str]) -> Result<Step, String> {
+    let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+    for value in spec.values {
+        match value {
+            Value::String(text) => texts.push(text.trim().to_owned()),
+            #[expect(clippy::cast_precision_loss, reason = "a sentinel is a small number")]
+            Value::Integer(number) => numbers.push(number as f64),
+            Value::Float(number) => numbers.push(number),
+            Value::Boolean(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => {
+                return Err("a sentinel is a text or a number".to_owned());
+            }
+        }
+    }
+    if texts.is_empty() && numbers.is_empty() {
+        return Err("no sentinel is given".to_owned());
+    }
+    let unless = spec
+        .unless
+        .map(|text| Expr::compile(&text, allowed))
+        .transpose()?;
+    Ok(Step::Sentinel {
+        texts,
+        numbers,
+        unless,
+    })
+}
+
+fn pattern(text: &str) -> Result<Regex, String> {
+    regex::RegexBuilder::new(text)
+        .size_limit(1 << 20)
+        .build()
+        .map_err(|error| error.to_string())
+}
+
+/// Checks strftime texts by formatting a known time with them.
+fn formats(texts: &[String], named: &[&str]) -> Result<Vec<String>, String> {
+    if texts.is_empty() {
+        return Err("no format is given".to_owned());
+    }
+    let sample = jiff::civil::date(2026, 1, 31).at(13, 5, 9, 0);
+    let sample = TimeZone::UTC
+        .to_timestamp(sample)
+        .map_err(|error| error.to_string())?;
+    for text in texts {
+        if named.contains(&text.as_str()) {
+            continue;
+        }
+        if !text.contains('%') {
+            return Err(format!(
+                "`{text}` is no format: write %Y-%m-%d and the like"
+            ));
+        }
+        BrokenDownTime::from(sample)
+            .to_string(text)
+            .map_err(|error| format!("`{text}`: {error}"))?;
+    }
+    Ok(texts.to_vec())
+}
+
+fn datetime(spec: &DateTimeSpec) -> Result<Step, String> {
+    let formats = formats(spec.format.list(), NAMED_TIMES)?;
+    let zone = match &spec.zone {
+        Some(name) => Some(TimeZone::get(name).map_err(|_| format!("`{name}` is no time zone"))?),
+        None => None,
+    };
+    let zone_from = spec.zone_from.as_deref().map(Path::parse).transpose()?;
+    let needs_zone = formats.iter().any(|text| {
+        !NAMED_TIMES.contains(&text.as_str()) && !text.contains("%z") && !text.contains("%:z")
+    });
+    if needs_zone && zone.is_none() && zone_from.is_none() {
+        return Err("a time without an offset needs `zone` or `zone_from`".to_owned());
+    }
+    Ok(Step::DateTime {
+        formats,
+        zone,
+        zone_from,
+        ambiguous: spec.ambiguous,
+    })
+}
+
+fn words(spec: &BooleanSpec) -> Result<Arc<BTreeMap<String, Option<bool>>>, String> {
+    let mut words = BTreeMap::new();
+    let lists = [
+        (&spec.yes, Some(true)),
+        (&spec.no, Some(false)),
+        (&spec.unknown, None),
+    ];
+    for (list, meaning) in lists {
+        for word in list {
+            let word = word.trim().to_lowercase();
+            if words.insert(word.clone(), meaning).is_some() {
+                return Err(format!("`{word}` stands in two lists"));
+            }
+        }
+    }
+    Ok(Arc::new(words))
+}

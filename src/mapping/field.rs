@@ -1,0 +1,250 @@
+//! The AAP listing members a mapping can fill, with their types and bounds. Must not know any source.
+
+use serde_json::{Number, Value};
+
+/// What a listing member may hold (AAP Vehicle and `InventoryListing`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Text,
+    Whole {
+        min: i64,
+        max: i64,
+    },
+    Amount,
+    Flag,
+    Word(&'static [&'static str]),
+    Date,
+    Url,
+    Urls,
+    Texts,
+    /// A value of `other_attributes`.
+    Any,
+}
+
+const MONEY: Kind = Kind::Whole {
+    min: 0,
+    max: 100_000_000,
+};
+const COUNT: Kind = Kind::Whole {
+    min: 0,
+    max: 10_000_000,
+};
+
+/// Members that stand under `[fields]`, in the order a listing shows them. `price`, `fees`,
+/// `feature_evidence` and `updated_at` have sections of their own, because each needs a statement.
+pub(super) const FIELDS: &[(&str, Kind)] = &[
+    ("vehicle_id", Kind::Text),
+    ("dealer_id", Kind::Text),
+    ("vin", Kind::Text),
+    ("stock", Kind::Text),
+    ("status", Kind::Word(&["available", "intransit", "pending"])),
+    (
+        "vehicle_type",
+        Kind::Word(&["car", "motorcycle", "trailer", "rv", "other"]),
+    ),
+    ("condition", Kind::Word(&["new", "used", "cpo"])),
+    (
+        "year",
+        Kind::Whole {
+            min: 1900,
+            max: 2100,
+        },
+    ),
+    ("make", Kind::Text),
+    ("model", Kind::Text),
+    ("trim", Kind::Text),
+    ("body", Kind::Text),
+    ("exterior_color", Kind::Text),
+    ("interior_color", Kind::Text),
+    ("mileage", COUNT),
+    ("fuel", Kind::Text),
+    ("engine", Kind::Text),
+    ("displacement_cc", COUNT),
+    ("transmission", Kind::Text),
+    ("driveline", Kind::Text),
+    ("city_mpg", COUNT),
+    ("highway_mpg", COUNT),
+    ("electric_range_mi", Kind::Amount),
+    ("battery_kwh", Kind::Amount),
+    ("motor_power_hp", Kind::Amount),
+    ("charge_port", Kind::Text),
+    ("dc_fast_charge", Kind::Flag),
+    ("msrp", MONEY),
+    ("list_price", MONEY),
+    ("rooftop", Kind::Text),
+    ("inventory_date", Kind::Date),
+    ("features", Kind::Texts),
+    ("photos", Kind::Urls),
+    ("vdp_url", Kind::Url),
+    ("description", Kind::Text),
+    ("notes", Kind::Text),
+];
+
+/// The kind of a `[fields]` member.
+pub(super) fn kind_of(name: &str) -> Option<Kind> {
+    FIELDS
+        .iter()
+        .find(|(field, _)| *field == name)
+        .map(|(_, kind)| *kind)
+}
+
+/// The kind of `price`.
+pub(super) const PRICE: Kind = MONEY;
+
+/// Gives a mapped value its AAP type, or says why it has none. Nothing is rounded or guessed here.
+pub(super) fn finish(kind: Kind, value: Value) -> Result<Value, String> {
+    match (kind, value) {
+        (_, Value::Null) => Ok(Value::Null),
+        (Kind::Text, value) => text(value),
+        (Kind::Whole { min, max }, value) => whole(&value, min, max),
+        (Kind::Amount, value) => amount(&value),
+        (Kind::Flag, Value::Bool(flag)) => Ok(Value::Bool(flag)),
+        (Kind::Flag, _) => Err("is not true or false; add a `boolean` step".to_owned()),
+        (Kind::Word(words), Value::String(word)) => {
+            if words.contains(&word.as_str()) {
+                Ok(Value::String(word))
+            } else {
+                Err(format!("is none of {}", words.join(", ")))
+            }
+        }
+        (Kind::Word(words), _) => Err(format!("is none of {}", words.join(", "))),
+        (Kind::Date, Value::String(date)) => match date.parse::<jiff::civil::Date>() {
+            Ok(_) if date.len() == 10 => Ok(Value::String(date)),
+            _ => Err("is not a date as YYYY-MM-DD; add a `date` step".to_owned()),
+        },
+        (Kind::Date, _) => Err("is not a date; add a `date` step".to_owned()),
+        (Kind::Url, Value::String(url)) if is_web_address(&url) => Ok(Value::String(url)),
+        (Kind::Url, _) => Err("is not an http(s) address".to_owned()),
+        (Kind::Urls, value) => list(value, is_web_address),
+        (Kind::Texts, value) => list(value, |_| true),
+        (Kind::Any, value) => any(value),
+    }
+}
+
+fn text(value: Value) -> Result<Value, String> {
+    match value {
+        Value::String(text) if text.trim().is_empty() => Ok(Value::Null),
+        Value::String(text) => Ok(Value::String(text)),
+        Value::Number(number) => Ok(Value::String(number.to_string())),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
+            Err("is not text".to_owned())
+        }
+    }
+}
+
+fn whole(value: &Value, min: i64, max: i64) -> Result<Value, String> {
+    let number = match value {
+        Value::Number(number) => number.as_i64().or_else(|| exact(number.as_f64()?)),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    match number {
+        None => Err("is not a whole number; add a `number` or `round` step".to_owned()),
+        Some(number) if number < min || number > max => Err(format!("lies outside {min} to {max}")),
+        Some(number) => Ok(number.into()),
+    }
+}
+
+/// The integer that a float is, when it is one.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the fraction is zero and the range is checked"
+)]
+pub(super) fn exact(float: f64) -> Option<i64> {
+    (float.fract() == 0.0 && float.abs() < 9e15).then_some(float as i64)
+}
+
+fn amount(value: &Value) -> Result<Value, String> {
+    let float = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    match float {
+        Some(float) if float.is_finite() && (0.0..1e9).contains(&float) => Ok(number(float)),
+        Some(_) => Err("lies outside 0 to 1,000,000,000".to_owned()),
+        None => Err("is not a number; add a `number` step".to_owned()),
+    }
+}
+
+/// A JSON number without a needless fraction.
+pub(super) fn number(float: f64) -> Value {
+    match exact(float) {
+        Some(whole) => whole.into(),
+        None => Number::from_f64(float).map_or(Value::Null, Value::Number),
+    }
+}
+
+fn list(value: Value, fits: impl Fn(&str) -> bool) -> Result<Value, String> {
+    let elements = match value {
+        Value::Array(elements) => elements,
+        Value::String(text) if text.trim().is_empty() => return Ok(Value::Null),
+        Value::String(text) => vec![Value::String(text)],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => {
+            return Err("is not a list; add a `split` step".to_owned());
+        }
+    };
+    if elements
+        .iter()
+        .all(|element| element.as_str().is_some_and(&fits))
+    {
+        Ok(Value::Array(elements))
+    } else {
+        Err("holds an element of the wrong form; for addresses add a `urls` step".to_owned())
+    }
+}
+
+fn any(value: Value) -> Result<Value, String> {
+    let fits = match &value {
+        Value::Array(list) => {
+            list.iter().all(Value::is_string) || list.iter().all(Value::is_number)
+        }
+        Value::Object(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    };
+    if value.as_str().is_some_and(|text| text.trim().is_empty()) {
+        return Ok(Value::Null);
+    }
+    if fits {
+        Ok(value)
+    } else {
+        Err("is neither a text, a number, a truth value nor a list of those".to_owned())
+    }
+}
+
+/// Whether text is an absolute http(s) address without blanks.
+pub(super) fn is_web_address(text: &str) -> bool {
+    let rest = text
+        .strip_prefix("https://")
+        .or_else(|| text.strip_prefix("http://"));
+    rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+        && text.parse::<http::Uri>().is_ok()
+        && text.len() <= 2_000
+}
+
+/// What kind of value it was, for logs and reports: never the value itself.
+pub(super) fn class_of(value: &Value) -> String {
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Bool(_) => "a truth value".to_owned(),
+        Value::Number(number) if number.is_f64() => "a number with a fraction".to_owned(),
+        Value::Number(_) => "a whole number".to_owned(),
+        Value::String(text) => text_class(text),
+        Value::Array(list) => format!("a list of {}", list.len()),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+fn text_class(text: &str) -> String {
+    let trimmed = text.trim();
+    let length = trimmed.chars().count();
+    if trimmed.is_empty() {
+        "blank text".to_owned()
+    } else if trimmed.bytes().all(|byte| byte.is_ascii_digit()) {
+        format!("{length} digits")
+    } else if trimmed.chars().any(|c| c.is_ascii_digit()) {
+        format!("text of {length} characters with digits")
+    } else {
+        format!("text of {length} characters")
+    }
+}

@@ -1,0 +1,165 @@
+//! What became of a whole source: counts by reason, how often each member is filled, dirty values by
+//! class, duplicates. Must not hold a cell's content.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_json::{Value, json};
+
+use super::{Mapping, Outcome, Resolved, Warning};
+
+/// Counts over one reading.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    rows: u64,
+    published: u64,
+    hidden: BTreeMap<String, u64>,
+    rejected: BTreeMap<(String, String, String), u64>,
+    filled: BTreeMap<String, u64>,
+    dirty: BTreeMap<(String, String, String, String), u64>,
+    duplicates: BTreeMap<String, u64>,
+    shared_stock: Vec<String>,
+}
+
+impl Report {
+    /// An empty report that knows which members the mapping can fill.
+    pub fn new(mapping: &Mapping) -> Self {
+        Self {
+            filled: mapping
+                .supplied_fields()
+                .into_iter()
+                .map(|name| (name, 0))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Counts one row.
+    pub fn add(&mut self, outcome: &Outcome) {
+        self.rows += 1;
+        match outcome {
+            Outcome::Published(listing, warnings) => {
+                self.published += 1;
+                for name in listing.keys() {
+                    *self.filled.entry(name.clone()).or_default() += 1;
+                }
+                for warning in warnings {
+                    self.warn(warning);
+                }
+            }
+            Outcome::Hidden { reason, .. } => {
+                *self.hidden.entry(reason.clone()).or_default() += 1;
+            }
+            Outcome::Rejected {
+                column,
+                value_class,
+                reason,
+                ..
+            } => {
+                let key = (reason.clone(), column.clone(), value_class.clone());
+                *self.rejected.entry(key).or_default() += 1;
+            }
+        }
+    }
+
+    fn warn(&mut self, warning: &Warning) {
+        let key = (
+            warning.field.clone(),
+            warning.column.clone(),
+            warning.value_class.clone(),
+            warning.reason.clone(),
+        );
+        *self.dirty.entry(key).or_default() += 1;
+    }
+
+    /// Counts what the duplicate rule dropped.
+    pub fn duplicates(&mut self, resolved: &Resolved) {
+        for dropped in &resolved.dropped {
+            *self.duplicates.entry(dropped.reason.clone()).or_default() += 1;
+        }
+        self.shared_stock.clone_from(&resolved.shared_stock);
+    }
+
+    /// Whether a row was rejected or nothing was published: what makes a check fail.
+    pub fn has_findings(&self) -> bool {
+        !self.rejected.is_empty() || self.published == 0
+    }
+
+    /// Rows seen so far.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Rows that became listings, duplicates included.
+    pub fn published(&self) -> u64 {
+        self.published
+    }
+
+    /// For machines.
+    pub fn to_json(&self) -> Value {
+        let rejected: Vec<Value> = self
+            .rejected
+            .iter()
+            .map(|((reason, column, class), count)| {
+                json!({ "reason": reason, "column": column, "value_class": class, "rows": count })
+            })
+            .collect();
+        let dirty: Vec<Value> = self
+            .dirty
+            .iter()
+            .map(|((field, column, class, reason), count)| {
+                json!({
+                    "field": field, "column": column, "value_class": class,
+                    "reason": reason, "rows": count,
+                })
+            })
+            .collect();
+        json!({
+            "rows": self.rows,
+            "published": self.published,
+            "hidden": self.hidden,
+            "rejected": rejected,
+            "filled": self.filled,
+            "dirty": dirty,
+            "duplicates": self.duplicates,
+            "shared_stock": self.shared_stock,
+        })
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "rows read {}, published {}", self.rows, self.published)?;
+        for (reason, count) in &self.hidden {
+            writeln!(f, "  hidden    {count:>6}  {reason}")?;
+        }
+        for ((reason, column, class), count) in &self.rejected {
+            writeln!(
+                f,
+                "  rejected  {count:>6}  {reason} (column {column}: {class})"
+            )?;
+        }
+        for (reason, count) in &self.duplicates {
+            writeln!(f, "  duplicate {count:>6}  {reason}")?;
+        }
+        if !self.shared_stock.is_empty() {
+            let stocks = self.shared_stock.join(", ");
+            writeln!(f, "stock numbers of two vehicles: {stocks}")?;
+        }
+        writeln!(f, "filled, of the published:")?;
+        for (name, count) in &self.filled {
+            let share = (count * 100).checked_div(self.published).unwrap_or(0);
+            writeln!(f, "  {name:<20} {count:>6}  {share:>3} %")?;
+        }
+        if !self.dirty.is_empty() {
+            writeln!(f, "left out as dirty:")?;
+        }
+        for ((field, column, class, reason), count) in &self.dirty {
+            writeln!(
+                f,
+                "  {field:<20} {count:>6}  column {column}: {class}; {reason}"
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,4 @@
+//! Tests of the mapping room.
+
+mod language;
+mod presets;

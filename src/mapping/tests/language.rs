@@ -1,0 +1,1 @@
+//! The mapping language step by step.

@@ -1,0 +1,165 @@
+//! Every URL in one function: which host and path lead to which surface of which deployment. Must not
+//! answer.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use http::Uri;
+
+use super::document::Document;
+use crate::bindings::{discovery, mcp};
+use crate::deployment::Deployment;
+
+/// What answers at an address.
+#[derive(Clone, Debug)]
+pub(super) enum Surface {
+    Mcp(Arc<mcp::Endpoint>),
+    Document(Arc<Document>),
+    InventoryPage(Arc<Deployment>),
+}
+
+/// Where a request leads.
+#[derive(Clone, Debug)]
+pub(super) enum Route {
+    Found(Surface),
+    NoSuchPath,
+    NoSuchHost,
+}
+
+/// All addresses that are served, compiled once and swapped whole.
+#[derive(Debug, Default)]
+pub struct Site {
+    hosts: HashMap<String, HashMap<String, Surface>>,
+}
+
+/// Why deployments cannot be served together.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum SiteError {
+    #[error("deployment {deployment}: {url:?} is not an absolute http or https URL without query")]
+    BadUrl { deployment: String, url: String },
+    #[error("deployments {first} and {second} would both answer at {host}{path}")]
+    Taken {
+        first: String,
+        second: String,
+        host: String,
+        path: String,
+    },
+}
+
+/// Names of this machine to itself.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
+
+impl Site {
+    /// Lays out the addresses of these deployments; every mistake at once.
+    pub fn new(deployments: Vec<Arc<Deployment>>) -> Result<Self, Vec<SiteError>> {
+        let mut layout = Layout::default();
+        for deployment in deployments {
+            layout.add(&deployment);
+        }
+        if layout.mistakes.is_empty() {
+            Ok(layout.site)
+        } else {
+            Err(layout.mistakes)
+        }
+    }
+
+    /// The surface at a host (without port, lower case) and path. One trailing slash makes no difference:
+    /// clients lose methods and bodies at redirects.
+    pub(super) fn route(&self, host: &str, path: &str) -> Route {
+        match self.hosts.get(host) {
+            None => Route::NoSuchHost,
+            Some(paths) => paths
+                .get(without_slash(path))
+                .cloned()
+                .map_or(Route::NoSuchPath, Route::Found),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Layout {
+    site: Site,
+    owners: HashMap<(String, String), String>,
+    mistakes: Vec<SiteError>,
+}
+
+impl Layout {
+    /// Every URL of one deployment.
+    fn add(&mut self, deployment: &Arc<Deployment>) {
+        let urls = &deployment.urls;
+        let endpoint = Arc::new(mcp::Endpoint::new(Arc::clone(deployment)));
+        self.place(deployment, &urls.mcp, &Surface::Mcp(endpoint));
+        let llms_txt = discovery::llms_txt::write(deployment);
+        let llms_txt = Document::new(llms_txt, discovery::llms_txt::CONTENT_TYPE);
+        self.place(
+            deployment,
+            &urls.llms_txt,
+            &Surface::Document(Arc::new(llms_txt)),
+        );
+        if urls.serve_inventory_page {
+            let page = Surface::InventoryPage(Arc::clone(deployment));
+            self.place(deployment, &urls.inventory_page, &page);
+        }
+        // Known hosts answer 404, not 421, where nothing is.
+        self.site
+            .hosts
+            .entry(deployment.domain.clone())
+            .or_default();
+    }
+
+    fn place(&mut self, deployment: &Deployment, url: &str, surface: &Surface) {
+        let Some((host, path)) = address(url) else {
+            self.mistakes.push(SiteError::BadUrl {
+                deployment: deployment.id.clone(),
+                url: url.to_owned(),
+            });
+            return;
+        };
+        let mut hosts: BTreeSet<String> = deployment
+            .urls
+            .hosts
+            .iter()
+            .map(|host| host.to_ascii_lowercase())
+            .collect();
+        if LOOPBACK.contains(&host.as_str()) {
+            hosts.extend(LOOPBACK.map(str::to_owned));
+        }
+        hosts.insert(host);
+        for host in hosts {
+            self.claim(deployment, host, &path, surface);
+        }
+    }
+
+    fn claim(&mut self, deployment: &Deployment, host: String, path: &str, surface: &Surface) {
+        let key = (host.clone(), path.to_owned());
+        if let Some(first) = self.owners.insert(key, deployment.id.clone()) {
+            self.mistakes.push(SiteError::Taken {
+                first,
+                second: deployment.id.clone(),
+                host,
+                path: path.to_owned(),
+            });
+            return;
+        }
+        let paths = self.site.hosts.entry(host).or_default();
+        paths.insert(path.to_owned(), surface.clone());
+    }
+}
+
+/// Host (lower case) and path (without trailing slash) of an absolute URL.
+fn address(url: &str) -> Option<(String, String)> {
+    let uri: Uri = url.parse().ok()?;
+    let known = matches!(uri.scheme_str(), Some("http" | "https"));
+    if !known || uri.query().is_some() || uri.authority()?.as_str().contains('@') {
+        return None;
+    }
+    let host = uri.host()?.to_ascii_lowercase();
+    Some((host, without_slash(uri.path()).to_owned()))
+}
+
+fn without_slash(path: &str) -> &str {
+    match path.strip_suffix('/') {
+        Some(shorter) if !shorter.is_empty() => shorter,
+        _ => path,
+    }
+}

@@ -1,0 +1,163 @@
+//! `inventory.search`: one page of the matching set, put together from finished fragments. Must not
+//! serialise a vehicle.
+
+use serde_json::{Value, json};
+
+use super::fault;
+use crate::contract::request::SearchRequest;
+use crate::contract::{AapError, Answer, Caller};
+use crate::deployment::Deployment;
+use crate::inventory::{Found, Page};
+
+pub(super) fn run(
+    deployment: &Deployment,
+    caller: &Caller,
+    request: &SearchRequest,
+) -> Result<Answer, AapError> {
+    let inventory = deployment
+        .inventory
+        .as_ref()
+        .ok_or_else(|| fault::missing_room("inventory"))?;
+    inventory.capabilities().check_search(request)?;
+    let page = inventory
+        .search(request, &caller.scope())
+        .map_err(|error| fault::inventory(error, ""))?;
+    Ok(assemble(&page))
+}
+
+/// Writes the response around the listings' finished JSON (contract section 3.3).
+fn assemble(page: &Page) -> Answer {
+    let mut answer = Answer::new();
+    answer.push(r#"{"type":"inventory.search.response","data":{"total":"#);
+    answer.push(&page.total.to_string());
+    let members = [
+        ("limit", json!(page.limit)),
+        ("next_cursor", json!(page.next_cursor)),
+        ("applied_filters", json!(page.applied_filters)),
+        ("sort", json!(page.sort)),
+    ];
+    for (name, value) in members {
+        push_member(&mut answer, name, &value);
+    }
+    if let Some(terms) = &page.query_terms {
+        push_member(&mut answer, "query_terms", &json!(terms));
+    }
+    answer.push(r#","vehicles":["#);
+    for (index, found) in page.vehicles.iter().enumerate() {
+        if index > 0 {
+            answer.push(",");
+        }
+        push_listing(&mut answer, found);
+    }
+    answer.push("]");
+    if let Some(facets) = &page.facets {
+        answer.push(r#","facets":"#);
+        answer.push_fragment(facets);
+    }
+    answer.push("}}");
+    answer
+}
+
+fn push_member(answer: &mut Answer, name: &str, value: &Value) {
+    answer.push(&format!(r#","{name}":{value}"#));
+}
+
+fn push_listing(answer: &mut Answer, found: &Found) {
+    answer.push_fragment(&found.listing.open_json);
+    if let Some(distance_mi) = found.distance_mi {
+        push_member(answer, "distance_mi", &json!(distance_mi));
+    }
+    answer.push("}");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::contract::Fragment;
+    use crate::contract::request::{Filters, Sort, SortField, SortOrder};
+    use crate::inventory::Listing;
+
+    fn page(vehicles: Vec<Found>) -> Page {
+        Page {
+            total: 41,
+            limit: 20,
+            next_cursor: Some("c\"1".into()),
+            applied_filters: Filters {
+                make: Some(vec!["Toyota".into()]),
+                ..Filters::default()
+            },
+            sort: Sort {
+                field: SortField::Price,
+                order: SortOrder::Asc,
+            },
+            query_terms: None,
+            vehicles,
+            facets: None,
+        }
+    }
+
+    fn found(json: &str, distance_mi: Option<f64>) -> Found {
+        let value: Value = serde_json::from_str(&format!("{json}}}")).unwrap();
+        let text = |name: &str| value[name].as_str().map(str::to_owned);
+        Found {
+            listing: Arc::new(Listing {
+                open_json: Arc::new(Fragment::new(json)),
+                dealer_id: None,
+                vehicle_id: text("vehicle_id").unwrap(),
+                vin: None,
+                stock: None,
+            }),
+            distance_mi,
+        }
+    }
+
+    // AAP-491: total, limit, next_cursor, effective filters and order stand on every page.
+    #[test]
+    fn a_page_is_one_json_object_with_all_its_members() {
+        let near = found(r#"{"vehicle_id":"a","notes":"say \"hi\"""#, Some(3.125));
+        let far = found(r#"{"vehicle_id":"b""#, None);
+        let answer = assemble(&page(vec![near, far]));
+        let value: Value = serde_json::from_str(&answer.to_json()).unwrap();
+        assert_eq!(
+            value,
+            json!({
+                "type": "inventory.search.response",
+                "data": {
+                    "total": 41, "limit": 20, "next_cursor": "c\"1",
+                    "applied_filters": {"make": ["Toyota"]},
+                    "sort": {"field": "price", "order": "asc"},
+                    "vehicles": [
+                        {"vehicle_id": "a", "notes": "say \"hi\"", "distance_mi": 3.125},
+                        {"vehicle_id": "b"},
+                    ],
+                },
+            })
+        );
+    }
+
+    // AAP-095: the escaped copy is the same text.
+    #[test]
+    fn the_text_copy_of_a_page_is_its_json() {
+        let answer = assemble(&page(vec![found(r#"{"vehicle_id":"é\\\"""#, None)]));
+        let mut escaped = String::new();
+        answer.write_escaped(&mut escaped);
+        let text: String = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
+        assert_eq!(text, answer.to_json());
+    }
+
+    // AAP-491: an exhausted search says so with null.
+    #[test]
+    fn the_last_page_has_a_null_cursor_and_no_vehicle_is_an_empty_list() {
+        let answer = assemble(&Page {
+            next_cursor: None,
+            query_terms: Some(vec!["red".into()]),
+            ..page(Vec::new())
+        });
+        let value: Value = serde_json::from_str(&answer.to_json()).unwrap();
+        assert_eq!(value["data"]["next_cursor"], Value::Null);
+        assert_eq!(value["data"]["vehicles"], json!([]));
+        assert_eq!(value["data"]["query_terms"], json!(["red"]));
+    }
+}

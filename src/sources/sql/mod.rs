@@ -1,0 +1,249 @@
+//! Inventory in a SQL database: one row per vehicle, child rows joined by key, side tables. Sessions are
+//! read-only, every query is one plain SELECT, one reading sees one state of the database.
+//! Must not know what the columns mean.
+
+mod cells;
+mod connection;
+mod settings;
+mod statement;
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::mapping::plan::SqlPlan;
+use crate::mapping::{Row, Tables};
+
+use super::{Fault, Read, SourceError};
+use connection::Connection;
+
+pub use settings::Settings;
+pub(super) use settings::without_credentials;
+
+/// A database with the queries for it.
+#[derive(Debug)]
+pub(super) struct Database {
+    settings: Settings,
+    plan: SqlPlan,
+    name: String,
+}
+
+/// Child rows by name, then by the vehicle's key.
+type Children = Vec<(String, HashMap<String, Vec<Map<String, Value>>>)>;
+
+impl Database {
+    pub(super) fn open(settings: Settings, plan: SqlPlan) -> Result<Self, SourceError> {
+        let name = without_credentials(&settings.url);
+        let queries = std::iter::once(("query".to_owned(), &plan.query))
+            .chain(
+                plan.children
+                    .iter()
+                    .map(|(n, c)| (format!("child {n}"), &c.query)),
+            )
+            .chain(plan.tables.iter().map(|(n, q)| (format!("table {n}"), q)))
+            .chain(plan.look_up.iter().map(|q| ("look_up".to_owned(), q)));
+        for (step, query) in queries {
+            statement::check(query)
+                .map_err(|reason| SourceError::new(&name, step, Fault::Settings, reason))?;
+        }
+        connection::options(&settings)
+            .map_err(|words| SourceError::new(&name, "open", Fault::Settings, words))?;
+        Ok(Self {
+            settings,
+            plan,
+            name,
+        })
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads everything, within the time allowed.
+    pub(super) async fn read(
+        &self,
+        sink: impl FnMut(Row, &Tables) + Send,
+    ) -> Result<Read, SourceError> {
+        let limit = Duration::from_millis(self.settings.read_timeout_ms);
+        match tokio::time::timeout(limit, self.read_all(sink)).await {
+            Ok(result) => result,
+            Err(_) => Err(self.error("read", Fault::Timeout, "took longer than read_timeout_ms")),
+        }
+    }
+
+    async fn read_all(
+        &self,
+        mut sink: impl FnMut(Row, &Tables) + Send,
+    ) -> Result<Read, SourceError> {
+        let mut connection = self.connect(self.settings.read_timeout_ms).await?;
+        let tables = self.tables(&mut connection).await?;
+        let mut children = self.children(&mut connection, None).await?;
+        let mut rows = 0;
+        let mut columns = BTreeSet::new();
+        self.each(&mut connection, "query", &self.plan.query, &mut |fields| {
+            if rows == 0 {
+                columns = fields.keys().cloned().collect();
+            }
+            rows += 1;
+            if rows > self.settings.max_rows {
+                return Err((Fault::Limit, "more rows than max_rows".to_owned()));
+            }
+            sink(self.row(fields, &mut children)?, &tables);
+            Ok(())
+        })
+        .await?;
+        connection.close().await;
+        Ok(Read {
+            rows,
+            columns,
+            columns_are_fixed: rows > 0,
+            tables,
+        })
+    }
+
+    /// Reads single vehicles.
+    pub(super) async fn look_up(&self, keys: &[String]) -> Result<(Vec<Row>, Tables), SourceError> {
+        let limit = Duration::from_millis(self.settings.look_up_timeout_ms);
+        match tokio::time::timeout(limit, self.look_up_all(keys)).await {
+            Ok(result) => result,
+            Err(_) => Err(self.error(
+                "look_up",
+                Fault::Timeout,
+                "took longer than look_up_timeout_ms",
+            )),
+        }
+    }
+
+    async fn look_up_all(&self, keys: &[String]) -> Result<(Vec<Row>, Tables), SourceError> {
+        let mut connection = self.connect(self.settings.look_up_timeout_ms).await?;
+        let tables = self.tables(&mut connection).await?;
+        let mut found = Vec::new();
+        for key in keys {
+            let literal = statement::literal(key)
+                .map_err(|words| self.error("look_up", Fault::Settings, words))?;
+            let query = match &self.plan.look_up {
+                Some(query) => query.replace(":key", &literal),
+                None => statement::narrowed(&self.plan.query, &self.plan.key, &literal),
+            };
+            let mut rows = Vec::new();
+            self.each(&mut connection, "look_up", &query, &mut |fields| {
+                rows.push(fields);
+                Ok(())
+            })
+            .await?;
+            if rows.is_empty() {
+                continue;
+            }
+            let mut children = self.children(&mut connection, Some(&literal)).await?;
+            for fields in rows {
+                let row = self.row(fields, &mut children);
+                found.push(row.map_err(|(fault, words)| self.error("look_up", fault, words))?);
+            }
+        }
+        connection.close().await;
+        Ok((found, tables))
+    }
+
+    async fn connect(&self, statement_ms: u64) -> Result<Connection, SourceError> {
+        let limit = Duration::from_millis(self.settings.connect_timeout_ms);
+        match tokio::time::timeout(limit, Connection::open(&self.settings, statement_ms)).await {
+            Ok(Ok(connection)) => Ok(connection),
+            Ok(Err(error)) => Err(self.error("connect", connection::fault(&error), &error)),
+            Err(_) => Err(self.error("connect", Fault::Timeout, "no answer in connect_timeout_ms")),
+        }
+    }
+
+    async fn tables(&self, connection: &mut Connection) -> Result<Tables, SourceError> {
+        let mut tables = Tables::new();
+        for (name, query) in &self.plan.tables {
+            let mut rows = Vec::new();
+            self.each(connection, &format!("table {name}"), query, &mut |row| {
+                rows.push(row);
+                if rows.len() as u64 > self.settings.max_child_rows {
+                    return Err((Fault::Limit, "more rows than max_child_rows".to_owned()));
+                }
+                Ok(())
+            })
+            .await?;
+            tables.insert(name.clone(), rows);
+        }
+        Ok(tables)
+    }
+
+    /// Child rows grouped by their vehicle's key; of one vehicle only when `literal` says which.
+    async fn children(
+        &self,
+        connection: &mut Connection,
+        literal: Option<&str>,
+    ) -> Result<Children, SourceError> {
+        let mut all = Vec::new();
+        let mut count = 0;
+        for (name, child) in &self.plan.children {
+            let key = child.key.as_ref().unwrap_or(&self.plan.key);
+            let query = match literal {
+                Some(literal) => statement::narrowed(&child.query, key, literal),
+                None => child.query.clone(),
+            };
+            let mut grouped: HashMap<String, Vec<Map<String, Value>>> = HashMap::new();
+            self.each(connection, &format!("child {name}"), &query, &mut |row| {
+                count += 1;
+                if count > self.settings.max_child_rows {
+                    return Err((Fault::Limit, "more rows than max_child_rows".to_owned()));
+                }
+                grouped.entry(key_of(&row, key)?).or_default().push(row);
+                Ok(())
+            })
+            .await?;
+            all.push((name.clone(), grouped));
+        }
+        Ok(all)
+    }
+
+    async fn each(
+        &self,
+        connection: &mut Connection,
+        step: &str,
+        query: &str,
+        take: &mut (dyn FnMut(Map<String, Value>) -> Result<(), (Fault, String)> + Send),
+    ) -> Result<(), SourceError> {
+        connection
+            .each(query, &self.settings, take)
+            .await
+            .map_err(|(fault, words)| self.error(step, fault, words))
+    }
+
+    /// A vehicle's row with its children taken out of the pool, so that memory falls as reading goes on.
+    fn row(
+        &self,
+        fields: Map<String, Value>,
+        children: &mut Children,
+    ) -> Result<Row, (Fault, String)> {
+        let mut row = Row::default();
+        if !children.is_empty() {
+            let key = key_of(&fields, &self.plan.key)?;
+            for (name, grouped) in children {
+                let rows = grouped.remove(&key).unwrap_or_default();
+                row.children.insert(name.clone(), rows);
+            }
+        }
+        row.fields = fields;
+        Ok(row)
+    }
+
+    fn error(&self, step: &str, fault: Fault, words: impl std::fmt::Display) -> SourceError {
+        SourceError::new(&self.name, step, fault, words)
+    }
+}
+
+/// The text of a key cell; padded and unpadded codes are the same key.
+fn key_of(row: &Map<String, Value>, column: &str) -> Result<String, (Fault, String)> {
+    match row.get(column) {
+        Some(Value::String(text)) => Ok(text.trim_end().to_owned()),
+        Some(Value::Null) | None => Err((
+            Fault::Data,
+            format!("a row has no key: column `{column}` is missing or empty"),
+        )),
+        Some(other) => Ok(other.to_string()),
+    }
+}

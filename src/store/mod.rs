@@ -1,0 +1,215 @@
+//! What must survive a crash: idempotency keys, the ledger of leads, the outbox of their deliveries, and
+//! short-lived claims. Must not know what a record says: bodies are opaque texts to it, and it never
+//! decides whether something may be sent again.
+
+mod embedded;
+mod rows;
+mod schema;
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+pub use embedded::Embedded;
+pub use rows::{
+    Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, Lead,
+    LeadFilter, NewDelivery, Recovered, Tally,
+};
+
+/// Where a deployment's durable state lies.
+#[derive(Debug)]
+pub enum Store {
+    Embedded(Embedded),
+}
+
+/// A store that could not do what was asked. Nothing was half done: the caller may try again.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("store {place}: {cause}")]
+    Unavailable { place: String, cause: String },
+    /// The file was written by a newer release.
+    #[error("store {place} has version {found}; this program knows versions up to {known}")]
+    TooNew {
+        place: String,
+        found: i64,
+        known: i64,
+    },
+    /// A row that this program did not write, or that was altered.
+    #[error("store: unreadable row: {0}")]
+    Corrupt(String),
+}
+
+impl Store {
+    /// Opens the embedded store at `path`, making or migrating its file as needed.
+    pub async fn open_embedded(path: &Path) -> Result<Self, StoreError> {
+        Embedded::open(path).await.map(Self::Embedded)
+    }
+
+    /// The kind of store, for logs.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Embedded(_) => "embedded",
+        }
+    }
+
+    /// Whether the store answers: what readiness asks.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Embedded(store) => store.ping().await,
+        }
+    }
+
+    /// Claims the idempotency key and writes the ledger record and its outbox entries in one atomic,
+    /// durable step (AAP-484). A key that is taken and has not expired leaves everything as it was.
+    pub async fn accept(
+        &self,
+        acceptance: Acceptance,
+        now: Timestamp,
+    ) -> Result<Accepted, StoreError> {
+        match self {
+            Self::Embedded(store) => store.accept(acceptance, now).await,
+        }
+    }
+
+    /// What is stored under an idempotency key that has not expired.
+    pub async fn key(&self, key: &str, now: Timestamp) -> Result<Option<KeyEntry>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.key(key, now).await,
+        }
+    }
+
+    /// Takes the next due delivery of one target for this process, until `lease_until`.
+    pub async fn take_job(
+        &self,
+        deployment: &str,
+        target: &str,
+        now: Timestamp,
+        lease_until: Timestamp,
+    ) -> Result<Option<Job>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.take_job(deployment, target, now, lease_until).await,
+        }
+    }
+
+    /// Durably notes that the transmission of this job begins. `false`: the lease is lost, send nothing.
+    pub async fn mark_transmitting(&self, job: &Job, now: Timestamp) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.mark_transmitting(job, now).await,
+        }
+    }
+
+    /// Records how an attempt ended. `false`: the lease was lost meanwhile and nothing was changed.
+    pub async fn finish(
+        &self,
+        job: &Job,
+        ending: Ending,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.finish(job, ending, now).await,
+        }
+    }
+
+    /// Takes over from workers that died: their jobs go back to the queue when their transmission had not
+    /// begun, and to `held` when it had. Jobs whose lease runs on are left alone, unless no other process
+    /// can be alive to hold them. Only what delivers may call this, first when it starts.
+    pub async fn recover(&self, now: Timestamp) -> Result<Recovered, StoreError> {
+        match self {
+            Self::Embedded(store) => store.recover(now).await,
+        }
+    }
+
+    /// When the next delivery of a target falls due.
+    pub async fn next_due(
+        &self,
+        deployment: &str,
+        target: &str,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.next_due(deployment, target).await,
+        }
+    }
+
+    /// Claims all of the keys or none, atomically: `false` when any is claimed already and has not
+    /// expired, or stands in the list twice. What replay protection is made of.
+    pub async fn claim_all(
+        &self,
+        claims: &[Claim<'_>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.claim_all(claims, now).await,
+        }
+    }
+
+    /// Whether a claim stands and has not expired.
+    pub async fn is_claimed(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.is_claimed(namespace, key, now).await,
+        }
+    }
+
+    /// Leads of the ledger, newest first, with their deliveries.
+    pub async fn leads(&self, filter: &LeadFilter) -> Result<Vec<Lead>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.leads(filter).await,
+        }
+    }
+
+    /// The attempts made for one lead, oldest first.
+    pub async fn attempts(&self, lead_id: &str) -> Result<Vec<Attempt>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.attempts(lead_id).await,
+        }
+    }
+
+    /// How many deliveries stand in each state.
+    pub async fn tally(&self, deployment: &str) -> Result<Tally, StoreError> {
+        match self {
+            Self::Embedded(store) => store.tally(deployment).await,
+        }
+    }
+
+    /// Sets the state of one delivery by a person's decision, if it stands in one of `from`.
+    pub async fn decide(
+        &self,
+        lead_id: &str,
+        target: &str,
+        from: &[DeliveryState],
+        ending: Ending,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.decide(lead_id, target, from, ending, now).await,
+        }
+    }
+
+    /// Removes leads with everything that belongs to them, but for their idempotency keys.
+    pub async fn remove(&self, lead_ids: &[String]) -> Result<u64, StoreError> {
+        match self {
+            Self::Embedded(store) => store.remove(lead_ids).await,
+        }
+    }
+
+    /// Removes expired keys and claims.
+    pub async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
+        match self {
+            Self::Embedded(store) => store.sweep(now).await,
+        }
+    }
+
+    /// Finishes pending writes and closes the store.
+    pub async fn close(&self) {
+        match self {
+            Self::Embedded(store) => store.close().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,409 @@
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::*;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_900_000_000 + seconds).unwrap()
+}
+
+async fn open(directory: &tempfile::TempDir) -> Store {
+    Store::open_embedded(&directory.path().join("store.db"))
+        .await
+        .unwrap()
+}
+
+fn acceptance(key: &str, lead_id: &str) -> Acceptance {
+    Acceptance {
+        key: key.to_owned(),
+        key_expires_at: at(86_400),
+        fingerprint: "content".to_owned(),
+        lead_id: lead_id.to_owned(),
+        deployment: "demo".to_owned(),
+        dealer: String::new(),
+        accepted_at: at(0),
+        record: "{}".to_owned(),
+        answer: format!("answer of {lead_id}"),
+        deliveries: vec![NewDelivery {
+            target: "crm".to_owned(),
+            due_at: at(0),
+        }],
+    }
+}
+
+fn ending(state: DeliveryState, due_at: Option<Timestamp>) -> Ending {
+    Ending {
+        state,
+        due_at,
+        detail: "because".to_owned(),
+    }
+}
+
+async fn state(store: &Store, lead_id: &str) -> DeliveryState {
+    let filter = LeadFilter {
+        lead_id: Some(lead_id.to_owned()),
+        ..LeadFilter::default()
+    };
+    store.leads(&filter).await.unwrap()[0].deliveries[0].state
+}
+
+// AAP-484 AAP-499
+#[tokio::test]
+async fn a_key_is_claimed_once_until_it_expires() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    let first = store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    assert!(matches!(first, Accepted::New));
+    let second = store
+        .accept(acceptance("k", "lead_2"), at(86_399))
+        .await
+        .unwrap();
+    let Accepted::Existing(entry) = second else {
+        panic!("the key was claimed twice")
+    };
+    assert_eq!(entry.lead_id, "lead_1");
+    assert_eq!(entry.answer.as_deref(), Some("answer of lead_1"));
+    let later = store
+        .accept(acceptance("k", "lead_3"), at(86_400))
+        .await
+        .unwrap();
+    assert!(matches!(later, Accepted::New));
+    assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 2);
+}
+
+// AAP-481
+#[tokio::test]
+async fn what_was_accepted_is_there_after_a_restart() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    store.close().await;
+    let store = open(&directory).await;
+    let entry = store.key("k", at(1)).await.unwrap().unwrap();
+    assert_eq!(entry.lead_id, "lead_1");
+    assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
+}
+
+// AAP-484
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_claims_at_once_exactly_one_wins() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(open(&directory).await);
+    let mut claims = tokio::task::JoinSet::new();
+    for number in 0..200 {
+        let store = Arc::clone(&store);
+        claims.spawn(async move {
+            let lead_id = format!("lead_{number}");
+            let accepted = store
+                .accept(acceptance("k", &lead_id), at(0))
+                .await
+                .unwrap();
+            match accepted {
+                Accepted::New => (true, lead_id),
+                Accepted::Existing(entry) => (false, entry.lead_id),
+            }
+        });
+    }
+    let outcomes = claims.join_all().await;
+    let winners: Vec<_> = outcomes.iter().filter(|(new, _)| *new).collect();
+    assert_eq!(winners.len(), 1);
+    assert!(outcomes.iter().all(|(_, lead_id)| *lead_id == winners[0].1));
+    assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_job_is_taken_by_one_and_finished_by_its_holder_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    assert!(
+        store
+            .take_job("other", "crm", at(0), at(60))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let job = store
+        .take_job("demo", "crm", at(0), at(60))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((job.lead_id.as_str(), job.attempt), ("lead_1", 1));
+    assert!(
+        store
+            .take_job("demo", "crm", at(0), at(60))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let waiting = ending(DeliveryState::Waiting, Some(at(30)));
+    assert!(store.finish(&job, waiting, at(1)).await.unwrap());
+    assert!(
+        !store
+            .finish(&job, ending(DeliveryState::Delivered, None), at(1))
+            .await
+            .unwrap()
+    );
+    assert_eq!(store.next_due("demo", "crm").await.unwrap(), Some(at(30)));
+    assert!(
+        store
+            .take_job("demo", "crm", at(29), at(60))
+            .await
+            .unwrap()
+            .is_none()
+    );
+    let again = store
+        .take_job("demo", "crm", at(30), at(90))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(again.attempt, 2);
+    assert!(
+        !store.mark_transmitting(&job, at(31)).await.unwrap(),
+        "the first attempt is over"
+    );
+    assert!(store.mark_transmitting(&again, at(31)).await.unwrap());
+    assert!(
+        store
+            .finish(&again, ending(DeliveryState::Delivered, None), at(32))
+            .await
+            .unwrap()
+    );
+    assert_eq!(state(&store, "lead_1").await, DeliveryState::Delivered);
+    let history: Vec<_> = store.attempts("lead_1").await.unwrap();
+    assert_eq!(history.len(), 2);
+    assert_eq!(
+        (history[1].number, history[1].state),
+        (2, DeliveryState::Delivered)
+    );
+}
+
+// AAP-577
+#[tokio::test]
+async fn a_lost_lease_forbids_transmission() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    let job = store
+        .take_job("demo", "crm", at(0), at(60))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!store.mark_transmitting(&job, at(60)).await.unwrap());
+    store.recover(at(60)).await.unwrap();
+    assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
+    assert!(
+        !store
+            .finish(&job, ending(DeliveryState::Delivered, None), at(61))
+            .await
+            .unwrap()
+    );
+}
+
+// AAP-577 AAP-485
+#[tokio::test]
+async fn what_a_dead_process_had_begun_to_send_is_held_and_the_rest_queued_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let dead = open(&directory).await;
+    for name in ["a", "b"] {
+        dead.accept(acceptance(name, name), at(0)).await.unwrap();
+    }
+    let first = dead
+        .take_job("demo", "crm", at(0), at(600))
+        .await
+        .unwrap()
+        .unwrap();
+    dead.take_job("demo", "crm", at(0), at(600))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(dead.mark_transmitting(&first, at(1)).await.unwrap());
+    // The process is gone, its leases run on, and nobody else is there.
+    let store = open(&directory).await;
+    let recovered = store.recover(at(2)).await.unwrap();
+    assert_eq!(recovered, Recovered { queued: 1, held: 1 });
+    assert_eq!(state(&store, &first.lead_id).await, DeliveryState::Held);
+    assert!(
+        !dead
+            .finish(&first, ending(DeliveryState::Delivered, None), at(3))
+            .await
+            .unwrap()
+    );
+}
+
+#[tokio::test]
+async fn jobs_of_a_process_that_lives_are_left_to_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let one = open(&directory).await;
+    one.recover(at(0)).await.unwrap();
+    one.accept(acceptance("k", "lead_1"), at(0)).await.unwrap();
+    let job = one
+        .take_job("demo", "crm", at(0), at(600))
+        .await
+        .unwrap()
+        .unwrap();
+    let two = open(&directory).await;
+    assert_eq!(two.recover(at(1)).await.unwrap(), Recovered::default());
+    assert!(one.mark_transmitting(&job, at(2)).await.unwrap());
+    assert_eq!(
+        two.recover(at(601)).await.unwrap(),
+        Recovered { queued: 0, held: 1 }
+    );
+}
+
+#[tokio::test]
+async fn claims_are_all_or_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    let claim = |key: &'static str, until: i64| Claim {
+        namespace: "jti",
+        key,
+        expires_at: at(until),
+    };
+    assert!(
+        store
+            .claim_all(&[claim("a", 60), claim("b", 60)], at(0))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store
+            .claim_all(&[claim("c", 60), claim("b", 60)], at(59))
+            .await
+            .unwrap()
+    );
+    assert!(
+        !store.is_claimed("jti", "c", at(59)).await.unwrap(),
+        "nothing of a refused list stays"
+    );
+    assert!(
+        !store
+            .claim_all(&[claim("d", 60), claim("d", 60)], at(0))
+            .await
+            .unwrap()
+    );
+    let other = Claim {
+        namespace: "proof",
+        ..claim("a", 60)
+    };
+    assert!(
+        store.claim_all(&[other], at(0)).await.unwrap(),
+        "namespaces are apart"
+    );
+    assert!(
+        store.claim_all(&[claim("b", 120)], at(60)).await.unwrap(),
+        "an expired claim is free"
+    );
+    assert_eq!(store.sweep(at(120)).await.unwrap(), 3);
+}
+
+#[tokio::test]
+async fn a_person_decides_only_what_stands_as_expected() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    let delivered = || ending(DeliveryState::Delivered, None);
+    let held = [DeliveryState::Held];
+    assert!(
+        !store
+            .decide("lead_1", "crm", &held, delivered(), at(1))
+            .await
+            .unwrap()
+    );
+    let queued = [DeliveryState::Queued];
+    assert!(
+        !store
+            .decide("lead_1", "none", &queued, delivered(), at(1))
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .decide("lead_1", "crm", &queued, delivered(), at(1))
+            .await
+            .unwrap()
+    );
+    let tally = store.tally("demo").await.unwrap();
+    assert_eq!(tally.count(DeliveryState::Delivered), 1);
+    assert_eq!(tally.oldest_open, None);
+}
+
+#[tokio::test]
+async fn lists_go_on_where_they_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    for number in 0..5 {
+        let mut one = acceptance(&format!("k{number}"), &format!("lead_{number}"));
+        one.accepted_at = at(number / 2);
+        store.accept(one, at(0)).await.unwrap();
+    }
+    let mut seen = Vec::new();
+    let mut filter = LeadFilter {
+        limit: 2,
+        ..LeadFilter::default()
+    };
+    loop {
+        let page = store.leads(&filter).await.unwrap();
+        let Some(last) = page.last() else { break };
+        filter.after = Some((last.accepted_at, last.lead_id.clone()));
+        seen.extend(page.iter().map(|lead| lead.lead_id.clone()));
+    }
+    assert_eq!(seen, ["lead_4", "lead_3", "lead_2", "lead_1", "lead_0"]);
+    assert_eq!(store.remove(&["lead_0".to_owned()]).await.unwrap(), 1);
+    assert!(store.attempts("lead_0").await.unwrap().is_empty());
+    assert!(
+        store.key("k0", at(1)).await.unwrap().is_some(),
+        "its key still recognises retries"
+    );
+}
+
+#[tokio::test]
+async fn a_store_of_a_newer_release_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("store.db");
+    Store::open_embedded(&path).await.unwrap().close().await;
+    let pool = sqlx::SqlitePool::connect(&format!("sqlite://{}", path.display()))
+        .await
+        .unwrap();
+    sqlx::query("PRAGMA user_version = 999")
+        .execute(&pool)
+        .await
+        .unwrap();
+    pool.close().await;
+    let refused = Store::open_embedded(&path).await.unwrap_err();
+    assert!(
+        matches!(refused, StoreError::TooNew { found: 999, .. }),
+        "{refused}"
+    );
+}
+
+#[tokio::test]
+async fn the_file_is_for_its_owner_only_and_durable() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(&directory).await;
+    let path = directory.path().join("store.db");
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o077, 0);
+    let Store::Embedded(embedded) = &store;
+    let settings = embedded.durability().await.unwrap();
+    assert_eq!(settings, ("wal".to_owned(), 2));
+    let far = at(0).checked_add(SignedDuration::from_hours(1)).unwrap();
+    assert!(store.key("none", far).await.unwrap().is_none());
+}
