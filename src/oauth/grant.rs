@@ -14,10 +14,11 @@ use super::dpop::{self, Expected, Proof};
 use super::form::Form;
 use super::jws::Jws;
 use super::key;
-use super::ledger::{Claim, Found};
+use super::ledger::Claim;
 use super::refusal::{Code, Refusal, Reply};
 use super::token::Token;
 use super::{Issuer, carries_credentials, limits, url, values};
+use crate::store::SessionEntry;
 
 const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 const CLIENT_ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
@@ -273,9 +274,9 @@ impl Issuer {
             .enter(issuer, &proof.jkt, &owner, now, forget_at)
             .await?
         {
-            Found::Owned => Ok(()),
-            Found::Foreign => Err(Refusal::new(Code::InvalidGrant, "another owner's key")),
-            Found::Ended => Err(Refusal::new(Code::InvalidGrant, "an ended Session's key")),
+            SessionEntry::Owned => Ok(()),
+            SessionEntry::Foreign => Err(Refusal::new(Code::InvalidGrant, "another owner's key")),
+            SessionEntry::Ended => Err(Refusal::new(Code::InvalidGrant, "an ended Session's key")),
         }
     }
 

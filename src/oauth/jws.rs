@@ -5,8 +5,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
-use super::json;
 use super::key::PublicKey;
+use crate::contract::json;
 
 /// A signature algorithm that is accepted somewhere; none of them is symmetric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,8 +44,8 @@ impl<'a> Jws<'a> {
         if claims.contains('.') {
             return None;
         }
-        let header = json::object(&URL_SAFE_NO_PAD.decode(header).ok()?)?;
-        let claims = json::object(&URL_SAFE_NO_PAD.decode(claims).ok()?)?;
+        let header = object(&URL_SAFE_NO_PAD.decode(header).ok()?)?;
+        let claims = object(&URL_SAFE_NO_PAD.decode(claims).ok()?)?;
         let algorithm = match header.get("alg")?.as_str()? {
             "ES256" => Algorithm::Es256,
             "RS256" => Algorithm::Rs256,
@@ -89,6 +89,17 @@ impl<'a> Jws<'a> {
         jsonwebtoken::crypto::verify(self.signature, message, &key.decoding, algorithm)
             .is_ok_and(|verified| verified)
             .then_some(&self.claims)
+    }
+}
+
+/// One JSON object without duplicate member names: two parsers that choose differently between two
+/// `sub` members would see two Users.
+pub(super) fn object(bytes: &[u8]) -> Option<Map<String, Value>> {
+    match json::read(bytes).ok()? {
+        Value::Object(object) => Some(object),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
     }
 }
 

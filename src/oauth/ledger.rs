@@ -3,9 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
 
 use super::refusal::Refusal;
+use crate::store::{self, SessionEntry, Store, StoreError};
 
 /// One `jti` to claim.
 pub(super) struct Claim {
@@ -14,20 +17,11 @@ pub(super) struct Claim {
     pub(super) expires_at: i64,
 }
 
-/// What the ledger says about a Session key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
-    /// New, or the same owner's.
-    Owned,
-    /// Another client, User or agent has a Session under this key.
-    Foreign,
-    Ended,
-}
-
 /// The ledger of an issuer.
 pub enum Ledger {
     /// Kept nowhere else.
     Memory(Memory),
+    Store(Arc<Store>),
 }
 
 /// The memory arm.
@@ -54,7 +48,6 @@ impl Ledger {
     }
 
     /// Claims all or none in one atomic step. `None` when all were free, else a claimed one's index.
-    #[expect(clippy::unused_async, reason = "the store's arm waits")]
     pub(super) async fn claim_all(
         &self,
         claims: &[Claim],
@@ -73,11 +66,11 @@ impl Ledger {
                 }
                 None
             })),
+            Self::Store(store) => claim_all(store, claims, now).await.map_err(|e| lost(&e)),
         }
     }
 
     /// Starts or renews the Session of a key for its owner, in one atomic step.
-    #[expect(clippy::unused_async, reason = "the store's arm waits")]
     pub(super) async fn enter(
         &self,
         issuer: &str,
@@ -85,7 +78,7 @@ impl Ledger {
         owner: &str,
         now: i64,
         forget_at: i64,
-    ) -> Result<Found, Refusal> {
+    ) -> Result<SessionEntry, Refusal> {
         match self {
             Self::Memory(memory) => Ok(memory.with(|records| {
                 records
@@ -100,19 +93,22 @@ impl Ledger {
                         forget_at,
                     });
                 if session.ended {
-                    Found::Ended
+                    SessionEntry::Ended
                 } else if session.owner == owner {
                     session.forget_at = forget_at;
-                    Found::Owned
+                    SessionEntry::Owned
                 } else {
-                    Found::Foreign
+                    SessionEntry::Foreign
                 }
             })),
+            Self::Store(store) => store
+                .enter_session(issuer, jkt, owner, at(now), at(forget_at))
+                .await
+                .map_err(|error| lost(&error)),
         }
     }
 
     /// Ends a Session and keeps its key as a tombstone (AAP-252).
-    #[expect(clippy::unused_async, reason = "the store's arm waits")]
     pub(super) async fn end(&self, issuer: &str, jkt: &str, forget_at: i64) -> Result<(), Refusal> {
         match self {
             Self::Memory(memory) => memory.with(|records| {
@@ -126,13 +122,16 @@ impl Ledger {
                     });
                 session.ended = true;
                 session.forget_at = forget_at;
+                Ok(())
             }),
+            Self::Store(store) => store
+                .end_session(issuer, jkt, at(forget_at))
+                .await
+                .map_err(|error| lost(&error)),
         }
-        Ok(())
     }
 
     /// The keys of ended Sessions.
-    #[expect(clippy::unused_async, reason = "the store's arm waits")]
     pub(super) async fn ended(&self, issuer: &str, now: i64) -> Result<BTreeSet<String>, Refusal> {
         match self {
             Self::Memory(memory) => Ok(memory.with(|records| {
@@ -142,8 +141,48 @@ impl Ledger {
                     .map(|((_, jkt), _)| jkt.clone())
                     .collect()
             })),
+            Self::Store(store) => store
+                .ended_sessions(issuer, at(now))
+                .await
+                .map(BTreeSet::from_iter)
+                .map_err(|error| lost(&error)),
         }
     }
+}
+
+/// The store tells only that not all were free; which one it was is asked afterwards, for the answer's
+/// code. A claim that expired in between still counts as the reason.
+async fn claim_all(store: &Store, claims: &[Claim], now: i64) -> Result<Option<usize>, StoreError> {
+    let listed: Vec<store::Claim<'_>> = claims
+        .iter()
+        .map(|claim| store::Claim {
+            namespace: claim.namespace,
+            key: &claim.key,
+            expires_at: at(claim.expires_at),
+        })
+        .collect();
+    if store.claim_all(&listed, at(now)).await? {
+        return Ok(None);
+    }
+    for (index, claim) in claims.iter().enumerate() {
+        if store
+            .is_claimed(claim.namespace, &claim.key, at(now))
+            .await?
+        {
+            return Ok(Some(index));
+        }
+    }
+    Ok(Some(0))
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
+}
+
+/// The place and cause go to the log; the caller learns that it may try again.
+fn lost(error: &StoreError) -> Refusal {
+    tracing::error!(%error, "the issuer's store failed");
+    Refusal::unavailable("store")
 }
 
 impl Memory {

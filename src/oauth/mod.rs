@@ -18,7 +18,6 @@ mod client;
 mod dpop;
 mod form;
 mod grant;
-mod json;
 mod jws;
 mod key;
 mod ledger;
@@ -107,7 +106,7 @@ impl Settings {
             proof_window_s: 60,
             session_idle_s: 7 * 86_400,
             tombstone_s: 30 * 86_400,
-            token_requests_per_minute_and_network: 120,
+            token_requests_per_minute_and_network: 600,
             token_requests_per_minute_and_client: 120,
             calls_per_minute_and_session: 240,
         }

@@ -5,6 +5,7 @@
 mod embedded;
 mod rows;
 mod schema;
+mod sessions;
 
 use std::path::Path;
 
@@ -15,6 +16,7 @@ pub use rows::{
     Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, Lead,
     LeadFilter, NewDelivery, Recovered, Tally,
 };
+pub use sessions::SessionEntry;
 
 /// Where a deployment's durable state lies.
 #[derive(Debug)]

@@ -4,7 +4,8 @@
 use sqlx::{Executor as _, Row as _, SqliteConnection};
 
 /// The steps, in order; the database's `user_version` counts those that were taken.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [
+    "
     CREATE TABLE keys (
         key         TEXT PRIMARY KEY,
         fingerprint TEXT NOT NULL,
@@ -55,7 +56,19 @@ const STEPS: [&str; 1] = ["
         PRIMARY KEY (namespace, key)
     ) WITHOUT ROWID;
     CREATE INDEX claims_by_expiry ON claims (expires_at);
-    "];
+    ",
+    "
+    CREATE TABLE sessions (
+        issuer     TEXT NOT NULL,
+        key        TEXT NOT NULL,
+        owner      TEXT NOT NULL,
+        ended      INTEGER NOT NULL DEFAULT 0,
+        expires_at INTEGER NOT NULL,
+        PRIMARY KEY (issuer, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+    ",
+];
 
 /// The newest version this program knows.
 pub(super) fn known_version() -> i64 {

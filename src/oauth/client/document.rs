@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::super::key::{KeyError, PublicKey};
-use super::super::{json, url};
+use super::super::{jws, url};
 
 /// Keys in one set.
 const MAX_KEYS: usize = 32;
@@ -24,7 +24,7 @@ pub(super) struct Metadata {
 
 /// Reads the document fetched from `client_id` (AAP-224, AAP-226).
 pub(super) fn metadata(client_id: &str, body: &[u8]) -> Option<Metadata> {
-    let document = json::object(body)?;
+    let document = jws::object(body)?;
     let text = |name: &str| document.get(name).and_then(Value::as_str);
     if text("client_id") != Some(client_id)
         || text("token_endpoint_auth_method") != Some("private_key_jwt")
@@ -49,7 +49,7 @@ pub(super) fn metadata(client_id: &str, body: &[u8]) -> Option<Metadata> {
 
 /// Reads a JWKS. Keys of other kinds are passed over; one private key spoils the set.
 pub(super) fn keys(body: &[u8]) -> Option<Vec<PublicKey>> {
-    let document = json::object(body)?;
+    let document = jws::object(body)?;
     let published = document.get("keys")?.as_array()?;
     if published.len() > MAX_KEYS {
         return None;

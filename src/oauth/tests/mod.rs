@@ -1,5 +1,6 @@
 mod access;
 mod client;
+mod replay;
 mod rig;
 mod session;
 mod token;

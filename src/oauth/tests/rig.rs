@@ -50,7 +50,7 @@ pub(super) struct Rig {
     pub(super) network: Arc<FakeNetwork>,
     pub(super) documents: Documents,
     pub(super) keys: Arc<KeyRing>,
-    serial: Mutex<u64>,
+    pub(super) serial: Mutex<u64>,
 }
 
 impl Rig {
@@ -59,6 +59,10 @@ impl Rig {
     }
 
     pub(super) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        Self::with_ledger(Ledger::memory(), change).await
+    }
+
+    pub(super) async fn with_ledger(ledger: Ledger, change: impl FnOnce(&mut Settings)) -> Self {
         let documents: Documents = Arc::default();
         let script = Arc::clone(&documents);
         let site = Site::start(
@@ -84,7 +88,7 @@ impl Rig {
         let keys = Arc::new(KeyRing::generate().unwrap());
         let mut settings = Settings::new(ISSUER, "demo-toyota.example.com");
         change(&mut settings);
-        let issuer = open(settings, &site, &network, &keys, &clock).await;
+        let issuer = open_with(ledger, settings, &site, &network, &keys, &clock).await;
         let rig = Self {
             issuer: Arc::new(issuer),
             clock,
@@ -255,6 +259,17 @@ pub(super) async fn open(
     keys: &Arc<KeyRing>,
     clock: &Clock,
 ) -> Issuer {
+    open_with(Ledger::memory(), settings, site, network, keys, clock).await
+}
+
+pub(super) async fn open_with(
+    ledger: Ledger,
+    settings: Settings,
+    site: &Site,
+    network: &Arc<FakeNetwork>,
+    keys: &Arc<KeyRing>,
+    clock: &Clock,
+) -> Issuer {
     let policy = Policy {
         extra_ca_file: Some(site.ca_file.clone()),
         network: Network::Fake(Arc::clone(network)),
@@ -262,15 +277,9 @@ pub(super) async fn open(
         ..Policy::for_peers()
     };
     let client = net::Client::new(policy).unwrap();
-    Issuer::open(
-        settings,
-        client,
-        Arc::clone(keys),
-        Ledger::memory(),
-        clock.clone(),
-    )
-    .await
-    .unwrap()
+    Issuer::open(settings, client, Arc::clone(keys), ledger, clock.clone())
+        .await
+        .unwrap()
 }
 
 pub(super) fn peer() -> IpAddr {

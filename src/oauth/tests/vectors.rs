@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::oauth::dpop::{self, Expected};
 use crate::oauth::key::{self, KeyError, PublicKey};
 use crate::oauth::url::{client_id_shape, normal_htu, redirect_shape};
-use crate::oauth::{form, json as strict};
+use crate::oauth::{form, jws};
 
 use super::rig;
 
@@ -215,7 +215,7 @@ fn private_and_symmetric_keys_are_told_from_unusable_ones() {
 // AAP-228
 #[test]
 fn duplicate_member_names_are_refused_at_any_depth() {
-    assert!(strict::object(br#"{"a":1,"b":{"a":1}}"#).is_some());
+    assert!(jws::object(br#"{"a":1,"b":{"a":1}}"#).is_some());
     for bad in [
         r#"{"a":1,"a":1}"#,
         r#"{"a":{"b":1,"b":2}}"#,
@@ -227,10 +227,10 @@ fn duplicate_member_names_are_refused_at_any_depth() {
         "1",
         "",
     ] {
-        assert!(strict::object(bad.as_bytes()).is_none(), "{bad}");
+        assert!(jws::object(bad.as_bytes()).is_none(), "{bad}");
     }
     let deep = format!("{}1{}", r#"{"a":"#.repeat(5000), "}".repeat(5000));
-    assert!(strict::object(deep.as_bytes()).is_none());
+    assert!(jws::object(deep.as_bytes()).is_none());
 }
 
 // AAP-282
