@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::Value;
 use tracing::Instrument as _;
 
-use crate::contract::{AapError, Answer, Caller, Skill};
+use crate::contract::{AapError, Answer, Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
 use crate::skills;
 
@@ -72,55 +72,43 @@ fn report(
     started: Instant,
     outcome: Result<Answer, AapError>,
 ) -> Result<Answer, Refusal> {
-    let latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let (deployment_id, caller) = (deployment.id.as_str(), caller.kind());
-    let aap_version = deployment.contract.version();
-    let error = match outcome {
+    let span = tracing::info_span!(
+        "call",
+        deployment = deployment.id,
+        aap_version = deployment.contract.version(),
+        caller = caller.kind(),
+        skill = skill.id(),
+        latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+    );
+    span.in_scope(|| match outcome {
         Ok(answer) => {
-            tracing::info!(
-                deployment = deployment_id,
-                aap_version,
-                caller,
-                skill = skill.id(),
-                outcome = "ok",
-                latency_us,
-                "call"
-            );
-            return Ok(answer);
+            tracing::info!(outcome = "ok", "call");
+            Ok(answer)
         }
-        Err(error) => error,
-    };
+        Err(error) => Err(refuse(error, deployment)),
+    })
+}
+
+fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
-    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
-    if error.code == crate::contract::ErrorCode::InternalError {
-        tracing::error!(
-            deployment = deployment_id,
-            aap_version,
-            caller,
-            skill = skill.id(),
-            outcome,
-            error_id,
-            cause,
-            latency_us,
-            "call failed"
-        );
+    if error.code == ErrorCode::InternalError {
+        log_failure(&error, &error_id);
     } else {
-        tracing::info!(
-            deployment = deployment_id,
-            aap_version,
-            caller,
-            skill = skill.id(),
-            outcome,
-            error_id,
-            cause,
-            latency_us,
-            "call refused"
-        );
+        log_refusal(&error, &error_id);
     }
-    let created_at = deployment.clock.now().to_string();
-    Err(Refusal {
+    Refusal {
         error,
         error_id,
-        created_at,
-    })
+        created_at: deployment.clock.now().to_string(),
+    }
+}
+
+fn log_failure(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::error!(outcome, error_id, cause, "call failed");
+}
+
+fn log_refusal(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::info!(outcome, error_id, cause, "call refused");
 }

@@ -90,20 +90,14 @@ impl Fault {
 
     /// The error response. An id that could not be read is left out: `null` is not in MCP's schema.
     pub fn to_json(&self) -> String {
-        let mut out = String::from(r#"{"jsonrpc":"2.0""#);
-        if let Some(id) = &self.id {
-            out.push_str(&format!(r#","id":{id}"#));
-        }
+        let member = |name: &str, value: Option<String>| {
+            value.map_or(String::new(), |value| format!(r#","{name}":{value}"#))
+        };
+        let id = member("id", self.id.as_ref().map(Id::to_string));
+        let data = member("data", self.data.as_ref().map(Value::to_string));
         let message = Value::from(self.message.as_str());
-        out.push_str(&format!(
-            r#","error":{{"code":{},"message":{message}"#,
-            self.code
-        ));
-        if let Some(data) = &self.data {
-            out.push_str(&format!(r#","data":{data}"#));
-        }
-        out.push_str("}}");
-        out
+        let code = self.code;
+        format!(r#"{{"jsonrpc":"2.0"{id},"error":{{"code":{code},"message":{message}{data}}}}}"#)
     }
 }
 

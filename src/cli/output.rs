@@ -32,10 +32,6 @@ impl Output {
         }
     }
 
-    pub(super) fn is_json(self) -> bool {
-        self.format == Format::Json
-    }
-
     /// Prints a result: `text` for people, `value` as one JSON line for machines.
     pub(super) fn print(self, text: &str, value: &Value) -> io::Result<()> {
         let mut out = io::stdout().lock();

@@ -28,6 +28,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "deployment",
         &[
             "contract",
+            "seal",
             "inventory",
             "leads",
             "oauth",
@@ -42,7 +43,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("dispatch", &["contract", "skills", "deployment"]),
     (
         "bindings",
-        &["dispatch", "contract", "deployment", "oauth", "profile"],
+        &[
+            "dispatch",
+            "inventory",
+            "contract",
+            "deployment",
+            "oauth",
+            "profile",
+        ],
     ),
     ("telemetry", &[]),
     ("server", &["app", "bindings", "deployment", "telemetry"]),

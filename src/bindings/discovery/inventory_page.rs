@@ -62,10 +62,8 @@ fn listing(page: &Page) -> String {
     }
     body.push_str("</table>\n");
     if let Some(cursor) = &page.next_cursor {
-        body.push_str(&format!(
-            "<p><a href=\"?cursor={}\">More</a></p>\n",
-            escaped(cursor)
-        ));
+        let cursor = escaped(cursor);
+        body.extend(["<p><a href=\"?cursor=", &cursor, "\">More</a></p>\n"]);
     }
     body
 }

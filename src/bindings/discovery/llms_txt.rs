@@ -26,11 +26,12 @@ pub fn write(deployment: &Deployment) -> String {
         text.push_str("Leads are not taken here; contacting the dealer needs the customer's explicit consent. ");
     }
     let skills: Vec<&str> = deployment.skills.iter().map(|skill| skill.id()).collect();
-    text.push_str(&format!("Implemented skills: {}.\n\n", skills.join(", ")));
-    text.push_str(&format!(
-        "## Interfaces\n\n- [MCP endpoint]({}): public, Streamable HTTP, revisions 2026-07-28 and 2025-11-25; send POST\n",
-        urls.mcp
-    ));
+    text.extend(["Implemented skills: ", &skills.join(", "), ".\n\n"]);
+    text.extend([
+        "## Interfaces\n\n- [MCP endpoint](",
+        &urls.mcp,
+        "): public, Streamable HTTP, revisions 2026-07-28 and 2025-11-25; send POST\n",
+    ]);
     let others = [
         (
             &urls.agent_card,
@@ -50,13 +51,14 @@ pub fn write(deployment: &Deployment) -> String {
     ];
     for (url, title, says) in others {
         if let Some(url) = url {
-            text.push_str(&format!("- [{title}]({url}): {says}\n"));
+            text.extend(["- [", title, "](", url, "): ", says, "\n"]);
         }
     }
-    text.push_str(&format!(
-        "\n## For people\n\n- [Inventory]({}): the vehicles on offer, as a web page\n",
-        urls.inventory_page
-    ));
+    text.extend([
+        "\n## For people\n\n- [Inventory](",
+        &urls.inventory_page,
+        "): the vehicles on offer, as a web page\n",
+    ]);
     text
 }
 

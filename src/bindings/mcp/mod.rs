@@ -66,33 +66,9 @@ impl Endpoint {
             format: Format::Json,
             origin,
         };
-        self.admit_method(head, &mut admission)
+        admit_method(head, &mut admission)
             .map(|()| admission.clone())
             .map_err(|answer| admission.finish(answer))
-    }
-
-    fn admit_method(&self, head: &Parts, admission: &mut Admission) -> Result<(), Response<Bytes>> {
-        if head.method == Method::OPTIONS && admission.origin.is_some() {
-            return Err(origin::preflight());
-        }
-        if head.method != Method::POST {
-            let mut answer = refusal(
-                StatusCode::METHOD_NOT_ALLOWED,
-                "Send MCP messages with POST.",
-            );
-            let allow = HeaderValue::from_static("POST");
-            answer.headers_mut().insert(header::ALLOW, allow);
-            return Err(answer);
-        }
-        if !accept::is_json(&head.headers) {
-            let message = "Send the message with Content-Type: application/json.";
-            return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
-        }
-        admission.format = accept::format(&head.headers).ok_or_else(|| {
-            let message = "This endpoint answers application/json or text/event-stream; Accept excludes both.";
-            refusal(StatusCode::NOT_ACCEPTABLE, message)
-        })?;
-        Ok(())
     }
 
     /// Answers a request whose head was admitted.
@@ -201,6 +177,32 @@ impl Endpoint {
         let result = answer::tool_result(revision, &outcome, self.catalogue.server_info());
         Reply::ok(jsonrpc::result(&id, &result))
     }
+}
+
+/// Method, body type and the form of the answer.
+fn admit_method(head: &Parts, admission: &mut Admission) -> Result<(), Response<Bytes>> {
+    if head.method == Method::OPTIONS && admission.origin.is_some() {
+        return Err(origin::preflight());
+    }
+    if head.method != Method::POST {
+        let mut answer = refusal(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "Send MCP messages with POST.",
+        );
+        let allow = HeaderValue::from_static("POST");
+        answer.headers_mut().insert(header::ALLOW, allow);
+        return Err(answer);
+    }
+    if !accept::is_json(&head.headers) {
+        let message = "Send the message with Content-Type: application/json.";
+        return Err(refusal(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+    }
+    admission.format = accept::format(&head.headers).ok_or_else(|| {
+        let message =
+            "This endpoint answers application/json or text/event-stream; Accept excludes both.";
+        refusal(StatusCode::NOT_ACCEPTABLE, message)
+    })?;
+    Ok(())
 }
 
 impl Admission {

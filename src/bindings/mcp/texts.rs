@@ -85,13 +85,14 @@ fn inventory_search(deployment: &Deployment) -> String {
     );
     if let Some(inventory) = &deployment.inventory {
         let offered = inventory.capabilities();
-        text.push_str(&format!(
+        let words = format!(
             "Filters offered here: {}. Sort by {}. At most {} vehicles a page, {} when you do not say. ",
             offered.filters.join(", "),
             offered.sort_fields.join(", "),
             offered.max_limit,
             offered.default_limit,
-        ));
+        );
+        text.push_str(&words);
     }
     text.push_str(
         "Example arguments: {\"type\":\"inventory.search.request\",\"filters\":{\"price_max\":35000,\"status\":[\"available\"]},\"pagination\":{\"limit\":10}}",
