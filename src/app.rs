@@ -180,6 +180,7 @@ impl Builder<'_> {
             leads: self.leads()?,
             urls: settings.public_url.urls(port),
             mcp,
+            pap: None,
             quota: settings.quota,
             clock: self.clock.clone(),
         };

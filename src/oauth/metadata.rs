@@ -31,12 +31,12 @@ impl Settings {
         })
     }
 
-    /// The path of the document on the issuer's host: the well-known part before the issuer's path.
-    pub fn metadata_path(&self) -> String {
-        let rest = self.base().split_once("://").map_or("", |(_, rest)| rest);
+    /// Where the document lies: the well-known part stands before the issuer's path.
+    pub fn metadata_url(&self) -> String {
+        let (scheme, rest) = self.base().split_once("://").unwrap_or_default();
         let path = rest.find('/').and_then(|at| rest.split_at_checked(at));
-        let path = path.map_or("", |(_, path)| path);
-        format!("/.well-known/oauth-authorization-server{path}")
+        let (host, path) = path.unwrap_or((rest, ""));
+        format!("{scheme}://{host}/.well-known/oauth-authorization-server{path}")
     }
 }
 

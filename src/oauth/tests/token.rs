@@ -685,8 +685,8 @@ async fn the_metadata_says_what_is_there() {
         ("https://d.example", "", "https://d.example/oauth/token"),
     ] {
         let settings = crate::oauth::Settings::new(issuer, "d.example");
-        let expected = format!("/.well-known/oauth-authorization-server{path}");
-        assert_eq!(settings.metadata_path(), expected);
+        let expected = format!("https://d.example/.well-known/oauth-authorization-server{path}");
+        assert_eq!(settings.metadata_url(), expected);
         assert_eq!(settings.metadata()["issuer"], issuer);
         assert_eq!(settings.token_endpoint(), token);
     }
