@@ -112,6 +112,17 @@ impl Settings {
         }
     }
 
+    /// The same for an issuer at this URL, which is also its API base.
+    #[must_use]
+    pub fn at(mut self, issuer: String) -> Self {
+        issuer
+            .strip_suffix('/')
+            .unwrap_or(&issuer)
+            .clone_into(&mut self.resource);
+        self.issuer = issuer;
+        self
+    }
+
     fn base(&self) -> &str {
         self.issuer.strip_suffix('/').unwrap_or(&self.issuer)
     }

@@ -41,20 +41,14 @@ pub fn write(deployment: &Deployment) -> Option<String> {
     Some(document.to_string())
 }
 
-fn operation(
-    deployment: &Deployment,
-    skill: Skill,
-    components: &mut Map<String, Value>,
-) -> Value {
+fn operation(deployment: &Deployment, skill: Skill, components: &mut Map<String, Value>) -> Value {
     let contract = &deployment.contract;
     let name = format!("{}-request", skill.stem());
     let request = component(&name, contract.input_schema(skill), components);
     let name = format!("{}-answer", skill.stem());
     let answer = component(&name, contract.output_schema(skill), components);
     let content = |schema: Value| json!({ "application/json": { "schema": schema } });
-    let error = |description: &str| {
-        json!({ "description": description, "content": content(answer.clone()) })
-    };
+    let error = |description: &str| json!({ "description": description, "content": content(answer.clone()) });
     json!({
         "operationId": skill.id(),
         "summary": format!("The skill {}.", skill.id()),

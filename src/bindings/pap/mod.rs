@@ -112,10 +112,7 @@ impl Endpoint {
             user_id: access.user_id,
         };
         let span = tracing::info_span!("pap", binding = "pap");
-        let outcome = self
-            .run(name, &caller, head, body)
-            .instrument(span)
-            .await;
+        let outcome = self.run(name, &caller, head, body).instrument(span).await;
         let mut answer = match &outcome {
             Ok(answer) => json_answer(StatusCode::OK, answer.to_json()),
             Err(refusal) => error_answer(refusal),
@@ -143,7 +140,9 @@ impl Endpoint {
             return Err(refuse(Some(skill), error));
         }
         match json::read(body) {
-            Ok(payload) => dispatch::dispatch(&self.deployment, caller, Call { skill, payload }).await,
+            Ok(payload) => {
+                dispatch::dispatch(&self.deployment, caller, Call { skill, payload }).await
+            }
             Err(error) => Err(refuse(Some(skill), malformed("json", &error.to_string()))),
         }
     }

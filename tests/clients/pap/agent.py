@@ -113,15 +113,20 @@ def discover(web: Web, origin: str) -> Company:
     require(bridge["version"] == "1" and bridge["aap_version"] == "3.0.0", "bridge 1 of AAP 3.0.0")
     require({"agent_card", "mcp", "llms_txt"} <= set(bridge), "bridge links card, MCP and llms.txt")
 
-    metadata = _metadata(web, auth["issuer"], domain)
     entry = next(api for api in document["apis"] if api["type"] == "openapi")
-    base, operations = _openapi(web, entry["url"])
+    return company(web, domain, auth["issuer"], entry["url"], entry.get("resource"))
+
+
+def company(web: Web, domain: str, issuer: str, openapi: str, resource: str | None) -> Company:
+    """The rest of discovery, from what poppy.json names."""
+    metadata = _metadata(web, issuer, domain)
+    base, operations = _openapi(web, openapi)
     return Company(
-        issuer=auth["issuer"],
+        issuer=issuer,
         token_endpoint=metadata["token_endpoint"],
         revocation_endpoint=metadata["revocation_endpoint"],
         api_base=base,
-        resource=entry.get("resource"),
+        resource=resource,
         operations=operations,
     )
 

@@ -10,6 +10,7 @@ import datetime
 import os
 import pathlib
 import sys
+import urllib.parse
 import uuid
 
 import agent
@@ -24,6 +25,7 @@ def main() -> int:
     parser.add_argument("--ca", help="authority of the company's own certificate")
     parser.add_argument("--loopback-http", action="store_true", help="allow http: on loopback")
     parser.add_argument("--connect", help="HOST:PORT that stands in for the origin")
+    parser.add_argument("--issuer", help="begin here instead of at poppy.json, while that is not published")
     options = parser.parse_args()
     via = {}
     if options.connect:
@@ -32,13 +34,18 @@ def main() -> int:
     web = agent.Web(options.ca, options.loopback_http, via)
     identity.make(options.identity)
     with identity.Served(options.identity) as published:
-        walk(web, options.origin, published)
+        if options.issuer:
+            domain = urllib.parse.urlsplit(options.issuer).hostname
+            openapi = f"{options.issuer}/openapi.json"
+            company = agent.company(web, domain, options.issuer, openapi, options.issuer)
+        else:
+            company = agent.discover(web, options.origin)
+        walk(web, company, published)
     print("every step holds")
     return 0
 
 
-def walk(web: agent.Web, origin: str, published: identity.Served) -> None:
-    company = agent.discover(web, origin)
+def walk(web: agent.Web, company: agent.Company, published: identity.Served) -> None:
     print(f"discovered {company.issuer} with {len(company.operations)} operations")
     session = agent.Session(web, company, published, user_id=jose.b64(os.urandom(24)))
     first = session.obtain()
@@ -108,6 +115,7 @@ def lead_request() -> dict:
             "scope": ["lead_submission"],
             "consent_text": "Please send my inquiry and email address to the dealer so they can reply by email.",
         },
+        "source_agent": {"name": "example-buyer", "url": "https://buyer.example"},
         "message": "Could you email me about your available hybrid SUVs?",
         "idempotency_key": str(uuid.uuid4()),
     }
