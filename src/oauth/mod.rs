@@ -264,4 +264,4 @@ impl fmt::Debug for Issuer {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

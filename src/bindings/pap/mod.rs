@@ -235,8 +235,8 @@ fn error_answer(refusal: &dispatch::Refusal) -> Response<Bytes> {
     );
     let wait_ms = refusal.error.details.get("retry_after_ms");
     if let Some(wait_ms) = wait_ms.and_then(Value::as_u64) {
-        let wait_s = HeaderValue::from(wait_ms.div_ceil(1000).max(1));
-        answer.headers_mut().insert(header::RETRY_AFTER, wait_s);
+        let seconds = HeaderValue::from(wait_ms.div_ceil(1000).max(1));
+        answer.headers_mut().insert(header::RETRY_AFTER, seconds);
     }
     answer
 }

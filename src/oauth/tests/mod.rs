@@ -1,7 +1,7 @@
 mod access;
 mod client;
 mod replay;
-mod rig;
+pub(crate) mod rig;
 mod session;
 mod token;
 mod vectors;

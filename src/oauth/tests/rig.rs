@@ -19,18 +19,18 @@ use crate::net::{self, FakeNetwork, Network, Policy};
 use crate::oauth::{Access, Issuer, Ledger, Refusal, Reply, Settings};
 use crate::seal::KeyRing;
 
-pub(super) const ISSUER: &str = "https://demo-toyota.example.com/poppy";
-pub(super) const TOKEN_ENDPOINT: &str = "https://demo-toyota.example.com/poppy/oauth/token";
-pub(super) const SKILL: &str = "https://demo-toyota.example.com/poppy/skills/inventory.search";
-pub(super) const CLIENT: &str = "https://buyer-agent.example/client.json";
-pub(super) const OTHER_CLIENT: &str = "https://other-agent.example/client.json";
-pub(super) const USER: &str = "user-7f3a9c";
+pub(crate) const ISSUER: &str = "https://demo-toyota.example.com/poppy";
+pub(crate) const TOKEN_ENDPOINT: &str = "https://demo-toyota.example.com/poppy/oauth/token";
+pub(crate) const SKILL: &str = "https://demo-toyota.example.com/poppy/skills/inventory.search";
+pub(crate) const CLIENT: &str = "https://buyer-agent.example/client.json";
+pub(crate) const OTHER_CLIENT: &str = "https://other-agent.example/client.json";
+pub(crate) const USER: &str = "user-7f3a9c";
 
-pub(super) fn key(seed: u8) -> SigningKey {
+pub(crate) fn key(seed: u8) -> SigningKey {
     SigningKey::from_slice(&[seed; 32]).unwrap()
 }
 
-pub(super) fn jwk(key: &SigningKey) -> Value {
+pub(crate) fn jwk(key: &SigningKey) -> Value {
     let point = key.verifying_key().to_sec1_point(false);
     json!({
         "kty": "EC",
@@ -41,28 +41,28 @@ pub(super) fn jwk(key: &SigningKey) -> Value {
 }
 
 /// Documents that the agents' site answers: status, headers, body.
-pub(super) type Documents = Arc<Mutex<BTreeMap<String, (u16, Vec<(String, String)>, String)>>>;
+pub(crate) type Documents = Arc<Mutex<BTreeMap<String, (u16, Vec<(String, String)>, String)>>>;
 
-pub(super) struct Rig {
-    pub(super) issuer: Arc<Issuer>,
-    pub(super) clock: Clock,
-    pub(super) site: Site,
-    pub(super) network: Arc<FakeNetwork>,
-    pub(super) documents: Documents,
-    pub(super) keys: Arc<KeyRing>,
-    pub(super) serial: Mutex<u64>,
+pub(crate) struct Rig {
+    pub(crate) issuer: Arc<Issuer>,
+    pub(crate) clock: Clock,
+    pub(crate) site: Site,
+    pub(crate) network: Arc<FakeNetwork>,
+    pub(crate) documents: Documents,
+    pub(crate) keys: Arc<KeyRing>,
+    pub(crate) serial: Mutex<u64>,
 }
 
 impl Rig {
-    pub(super) async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(|_| {}).await
     }
 
-    pub(super) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
         Self::with_ledger(Ledger::memory(), change).await
     }
 
-    pub(super) async fn with_ledger(ledger: Ledger, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn with_ledger(ledger: Ledger, change: impl FnOnce(&mut Settings)) -> Self {
         let documents: Documents = Arc::default();
         let script = Arc::clone(&documents);
         let site = Site::start(
@@ -104,43 +104,43 @@ impl Rig {
     }
 
     /// Publishes a JSON document.
-    pub(super) fn publish(&self, path: &str, document: &Value) {
+    pub(crate) fn publish(&self, path: &str, document: &Value) {
         self.publish_raw(path, 200, "application/json", &document.to_string());
     }
 
-    pub(super) fn publish_raw(&self, path: &str, status: u16, media_type: &str, body: &str) {
+    pub(crate) fn publish_raw(&self, path: &str, status: u16, media_type: &str, body: &str) {
         let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
         let mut documents = self.documents.lock().unwrap();
         documents.insert(path.to_owned(), (status, headers, body.to_owned()));
     }
 
-    pub(super) fn publish_keys(&self, keys: &Value) {
+    pub(crate) fn publish_keys(&self, keys: &Value) {
         self.publish("/jwks.json", &json!({ "keys": keys }));
     }
 
-    pub(super) fn now(&self) -> i64 {
+    pub(crate) fn now(&self) -> i64 {
         self.clock.now().as_second()
     }
 
-    pub(super) fn wait(&self, seconds: i64) {
+    pub(crate) fn wait(&self, seconds: i64) {
         self.clock.advance(SignedDuration::from_secs(seconds));
     }
 
     /// How often the agents' site was asked for a path.
-    pub(super) fn fetches(&self, path: &str) -> usize {
+    pub(crate) fn fetches(&self, path: &str) -> usize {
         let line = format!("GET {path} ");
         let requests = self.site.requests();
         requests.iter().filter(|r| r.starts_with(&line)).count()
     }
 
-    pub(super) fn jti(&self) -> String {
+    pub(crate) fn jti(&self) -> String {
         let mut serial = self.serial.lock().unwrap();
         *serial += 1;
         format!("jti-{:020}", *serial)
     }
 
     /// A valid token request of [`CLIENT`], [`USER`] and Session key 2.
-    pub(super) fn request(&self) -> Request {
+    pub(crate) fn request(&self) -> Request {
         let assertion = |subject: &str| Jwt {
             header: json!({ "alg": "ES256", "typ": "JWT", "kid": "k1" }),
             claims: json!({
@@ -179,7 +179,7 @@ impl Rig {
     }
 
     /// A proof by Session key 2.
-    pub(super) fn proof(&self, url: &str) -> Jwt {
+    pub(crate) fn proof(&self, url: &str) -> Jwt {
         Jwt {
             header: json!({ "typ": "dpop+jwt", "alg": "ES256", "jwk": jwk(&key(2)) }),
             claims: json!({
@@ -193,7 +193,7 @@ impl Rig {
         }
     }
 
-    pub(super) async fn send(&self, request: &Request) -> Reply {
+    pub(crate) async fn send(&self, request: &Request) -> Reply {
         let (headers, body) = request.message();
         let result = self
             .issuer
@@ -206,34 +206,34 @@ impl Rig {
     }
 
     /// Sends a request with one change.
-    pub(super) async fn try_with(&self, change: impl FnOnce(&mut Request)) -> Reply {
+    pub(crate) async fn try_with(&self, change: impl FnOnce(&mut Request)) -> Reply {
         let mut request = self.request();
         change(&mut request);
         self.send(&request).await
     }
 
     /// A good token of Session key 2.
-    pub(super) async fn access_token(&self) -> String {
+    pub(crate) async fn access_token(&self) -> String {
         let reply = self.send(&self.request()).await;
         assert_eq!(reply.status, 200, "{:?}", reply.body);
         reply.body["access_token"].as_str().unwrap().to_owned()
     }
 
     /// A proof for a skill call with this token.
-    pub(super) fn call_proof(&self, token: &str) -> Jwt {
+    pub(crate) fn call_proof(&self, token: &str) -> Jwt {
         let mut proof = self.proof(SKILL);
         proof.claims["ath"] = ath(token).into();
         proof
     }
 
-    pub(super) async fn call(&self, token: &str, proof: &Jwt) -> Result<Access, Refusal> {
+    pub(crate) async fn call(&self, token: &str, proof: &Jwt) -> Result<Access, Refusal> {
         let headers = call_headers(&format!("DPoP {token}"), &proof.text());
         self.issuer
             .authenticate("POST", SKILL, None, &headers)
             .await
     }
 
-    pub(super) async fn revoke(&self, token: &str) -> Reply {
+    pub(crate) async fn revoke(&self, token: &str) -> Reply {
         let request = self.request();
         let fields = request
             .fields
@@ -252,7 +252,7 @@ impl Rig {
     }
 }
 
-pub(super) async fn open(
+pub(crate) async fn open(
     settings: Settings,
     site: &Site,
     network: &Arc<FakeNetwork>,
@@ -262,7 +262,7 @@ pub(super) async fn open(
     open_with(Ledger::memory(), settings, site, network, keys, clock).await
 }
 
-pub(super) async fn open_with(
+pub(crate) async fn open_with(
     ledger: Ledger,
     settings: Settings,
     site: &Site,
@@ -282,21 +282,21 @@ pub(super) async fn open_with(
         .unwrap()
 }
 
-pub(super) fn peer() -> IpAddr {
+pub(crate) fn peer() -> IpAddr {
     Ipv4Addr::new(192, 0, 2, 7).into()
 }
 
-pub(super) fn ath(token: &str) -> String {
+pub(crate) fn ath(token: &str) -> String {
     B64.encode(sha256(token.as_bytes()))
 }
 
-pub(super) fn sha256(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn sha256(bytes: &[u8]) -> Vec<u8> {
     aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes)
         .as_ref()
         .to_vec()
 }
 
-pub(super) fn call_headers(authorization: &str, proof: &str) -> HeaderMap {
+pub(crate) fn call_headers(authorization: &str, proof: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
     headers.insert(
         "authorization",
@@ -306,7 +306,7 @@ pub(super) fn call_headers(authorization: &str, proof: &str) -> HeaderMap {
     headers
 }
 
-pub(super) fn metadata(client_id: &str) -> Value {
+pub(crate) fn metadata(client_id: &str) -> Value {
     let origin = client_id.rsplit_once('/').unwrap().0;
     json!({
         "client_id": client_id,
@@ -318,7 +318,7 @@ pub(super) fn metadata(client_id: &str) -> Value {
 }
 
 /// A copy with one member set.
-pub(super) fn with(object: &Value, name: &str, value: Value) -> Value {
+pub(crate) fn with(object: &Value, name: &str, value: Value) -> Value {
     let mut object = object.clone();
     object[name] = value;
     object
@@ -326,16 +326,16 @@ pub(super) fn with(object: &Value, name: &str, value: Value) -> Value {
 
 /// A JWT before it is signed.
 #[derive(Clone)]
-pub(super) struct Jwt {
-    pub(super) header: Value,
-    pub(super) claims: Value,
-    pub(super) key: SigningKey,
+pub(crate) struct Jwt {
+    pub(crate) header: Value,
+    pub(crate) claims: Value,
+    pub(crate) key: SigningKey,
     /// The whole text instead.
-    pub(super) raw: Option<String>,
+    pub(crate) raw: Option<String>,
 }
 
 impl Jwt {
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         self.raw.clone().unwrap_or_else(|| {
             sign(
                 &self.header.to_string(),
@@ -345,54 +345,54 @@ impl Jwt {
         })
     }
 
-    pub(super) fn claim(&mut self, name: &str, value: impl Into<Value>) {
+    pub(crate) fn claim(&mut self, name: &str, value: impl Into<Value>) {
         self.claims[name] = value.into();
     }
 
-    pub(super) fn drop_claim(&mut self, name: &str) {
+    pub(crate) fn drop_claim(&mut self, name: &str) {
         self.claims.as_object_mut().unwrap().remove(name);
     }
 
     /// Signs other JSON text than `serde_json` would write.
-    pub(super) fn with_claims_text(&mut self, change: impl FnOnce(String) -> String) {
+    pub(crate) fn with_claims_text(&mut self, change: impl FnOnce(String) -> String) {
         let claims = change(self.claims.to_string());
         self.raw = Some(sign(&self.header.to_string(), &claims, &self.key));
     }
 }
 
-pub(super) fn sign(header: &str, claims: &str, key: &SigningKey) -> String {
+pub(crate) fn sign(header: &str, claims: &str, key: &SigningKey) -> String {
     let message = format!("{}.{}", B64.encode(header), B64.encode(claims));
     let signature: Signature = key.sign(message.as_bytes());
     format!("{message}.{}", B64.encode(signature.to_bytes()))
 }
 
 #[derive(Clone)]
-pub(super) struct Request {
-    pub(super) client: Jwt,
-    pub(super) session: Jwt,
-    pub(super) proof: Jwt,
-    pub(super) fields: Vec<(String, String)>,
-    pub(super) more_proofs: Vec<String>,
-    pub(super) media_type: &'static str,
-    pub(super) query: Option<&'static str>,
+pub(crate) struct Request {
+    pub(crate) client: Jwt,
+    pub(crate) session: Jwt,
+    pub(crate) proof: Jwt,
+    pub(crate) fields: Vec<(String, String)>,
+    pub(crate) more_proofs: Vec<String>,
+    pub(crate) media_type: &'static str,
+    pub(crate) query: Option<&'static str>,
 }
 
 impl Request {
-    pub(super) fn without(&mut self, name: &str) {
+    pub(crate) fn without(&mut self, name: &str) {
         self.fields.retain(|(field, _)| field != name);
     }
 
-    pub(super) fn set(&mut self, name: &str, value: &str) {
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.without(name);
         self.add(name, value);
     }
 
-    pub(super) fn add(&mut self, name: &str, value: &str) {
+    pub(crate) fn add(&mut self, name: &str, value: &str) {
         self.fields.push((name.to_owned(), value.to_owned()));
     }
 
     /// Both assertions are another client's.
-    pub(super) fn of_client(&mut self, client_id: &str) {
+    pub(crate) fn of_client(&mut self, client_id: &str) {
         self.set("client_id", client_id);
         self.client.claim("iss", client_id);
         self.client.claim("sub", client_id);
@@ -400,12 +400,12 @@ impl Request {
     }
 
     /// The proof is by another Session key.
-    pub(super) fn of_session(&mut self, seed: u8) {
+    pub(crate) fn of_session(&mut self, seed: u8) {
         self.proof.key = key(seed);
         self.proof.header["jwk"] = jwk(&key(seed));
     }
 
-    fn message(&self) -> (HeaderMap, String) {
+    pub(crate) fn message(&self) -> (HeaderMap, String) {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static(self.media_type));
         for proof in [self.proof.text()].iter().chain(&self.more_proofs) {
@@ -438,7 +438,7 @@ impl Request {
 
 /// Asserts a refusal at the issuer, with its headers.
 #[track_caller]
-pub(super) fn refused(what: &str, reply: &Reply, status: u16, error: &str) {
+pub(crate) fn refused(what: &str, reply: &Reply, status: u16, error: &str) {
     assert_eq!(reply.body["error"], error, "{what}: {:?}", reply.body);
     assert_eq!(reply.status, status, "{what}");
     assert_eq!(reply.headers["content-type"], "application/json", "{what}");
