@@ -111,10 +111,9 @@ fn span(
 fn refusal(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
     if error.code == ErrorCode::InternalError {
-        log_failure(&error, &error_id);
-    } else {
-        log_refusal(&error, &error_id);
+        tracing::error!(error_id, cause = error.cause, "call failed");
     }
+    note(&error, &error_id);
     Refusal {
         error,
         error_id,
@@ -122,12 +121,11 @@ fn refusal(error: AapError, deployment: &Deployment) -> Refusal {
     }
 }
 
-fn log_failure(error: &AapError, error_id: &str) {
-    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
-    tracing::error!(outcome, error_id, cause, "call failed");
-}
-
-fn log_refusal(error: &AapError, error_id: &str) {
-    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
-    tracing::info!(outcome, error_id, cause, "call refused");
+fn note(error: &AapError, error_id: &str) {
+    tracing::info!(
+        outcome = error.code.id(),
+        error_id,
+        cause = error.cause,
+        "call"
+    );
 }

@@ -115,7 +115,7 @@ impl Folder {
         app::make_private_folder(&folder.leads)?;
         write_once(&folder.config, CONFIG)?;
         write_once(&folder.root.join("mapping.toml"), MAPPING)?;
-        fill_database(&folder.root.join("dms.sqlite")).await?;
+        fill_database(&folder.root.join("dms.sqlite"), ROWS).await?;
         Ok(folder)
     }
 }
@@ -132,8 +132,9 @@ fn cannot_write(path: &Path, error: &io::Error) -> Failure {
         .hint("choose a writable folder with --data DIR")
 }
 
-/// The dealer's database, made beside its place and renamed: an interrupted first run leaves none.
-async fn fill_database(path: &Path) -> Result<(), Failure> {
+/// A database filled by `rows` where there is none. Made beside its place and renamed: an interrupted run
+/// leaves none.
+pub(super) async fn fill_database(path: &Path, rows: &str) -> Result<(), Failure> {
     if path.exists() {
         return Ok(());
     }
@@ -149,7 +150,7 @@ async fn fill_database(path: &Path) -> Result<(), Failure> {
     let mut database = SqliteConnection::connect_with(&options)
         .await
         .map_err(failure)?;
-    sqlx::raw_sql(ROWS)
+    sqlx::raw_sql(sqlx::AssertSqlSafe(rows.to_owned()))
         .execute(&mut database)
         .await
         .map_err(failure)?;

@@ -4,6 +4,13 @@
 mod serve;
 mod demo;
 mod check;
+mod mappings;
+mod leads;
+mod adf;
+mod schemas;
+mod keys;
+mod settings;
+mod healthcheck;
 mod version;
 mod output;
 mod failure;
@@ -66,6 +73,32 @@ enum Command {
         #[arg(long)]
         offline: bool,
     },
+    /// See what mappings make of a source's rows
+    #[command(subcommand)]
+    Mappings(mappings::Command),
+    /// Work with accepted leads and their deliveries
+    #[command(subcommand)]
+    Leads(leads::Command),
+    /// See how a lead looks to a CRM
+    #[command(subcommand)]
+    Adf(adf::Command),
+    /// Check a JSON document against one of the contract's types
+    Validate(schemas::Validate),
+    /// Write files for other programs
+    #[command(subcommand)]
+    Generate(schemas::Generate),
+    /// Make or rotate the key file
+    #[command(subcommand)]
+    Keys(keys::Command),
+    /// See the merged configuration
+    #[command(subcommand)]
+    Config(settings::Command),
+    /// Ask a running process on this machine whether it is ready
+    Healthcheck {
+        /// Where it listens [default: server.listen]
+        #[arg(long, value_name = "ADDRESS:PORT")]
+        address: Option<std::net::SocketAddr>,
+    },
     /// Print the version of this program and of what it speaks
     Version,
 }
@@ -102,6 +135,14 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
         }
         Command::Demo(arguments) => wait_for(demo::run(arguments, sources.environment, output)),
         Command::Check { offline } => wait_for(check::run(&sources, offline, output)),
+        Command::Mappings(command) => wait_for(mappings::run(command, &sources, output)),
+        Command::Leads(command) => wait_for(leads::run(command, &sources, output)),
+        Command::Adf(command) => adf::run(command, &sources, output),
+        Command::Validate(arguments) => schemas::validate(&arguments, output),
+        Command::Generate(command) => schemas::generate(command, output),
+        Command::Keys(command) => keys::run(command, &sources, output),
+        Command::Config(command) => settings::run(&command, &sources, output),
+        Command::Healthcheck { address } => wait_for(healthcheck::run(address, &sources, output)),
         Command::Version => version::run(output),
     }
 }

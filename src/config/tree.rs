@@ -48,6 +48,11 @@ impl Tree {
         &self.files
     }
 
+    /// The root table as it was merged.
+    pub(crate) fn merged(&self) -> &Value {
+        &self.merged
+    }
+
     /// The place that said `key`, or the nearest table above it.
     pub fn place(&self, key: &[String]) -> Option<String> {
         let metadata = self.figment.get_metadata(self.tag(key)?)?;

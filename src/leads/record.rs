@@ -70,12 +70,8 @@ impl Record {
         }
     }
 
-    /// Reads what [`Record::to_text`] wrote, sealed or not.
-    pub(super) fn from_text(
-        text: &str,
-        lead_id: &str,
-        keys: &KeyRing,
-    ) -> Result<Self, RecordError> {
+    /// Reads what the ledger holds of the lead, sealed or not.
+    pub fn from_text(text: &str, lead_id: &str, keys: &KeyRing) -> Result<Self, RecordError> {
         if text.starts_with('{') {
             return serde_json::from_str(text).map_err(|_| RecordError::Unreadable);
         }

@@ -95,7 +95,7 @@ fn run(
             .render(template, None)
             .map_err(|reason| fail(Stop::Dirty(reason), "the row".to_owned()))?
             .map_or(Value::Null, Value::String),
-        Origin::Children { rows, column } => column_of(input.row.children.get(rows), column),
+        Origin::Children { rows, column } => column_of(input.row.rows(rows), column),
         Origin::AsOf => input
             .tables
             .as_of()
@@ -169,10 +169,9 @@ fn blank(value: &Value) -> bool {
     }
 }
 
-fn column_of(rows: Option<&Vec<Map<String, Value>>>, column: &Path) -> Value {
-    let cells = rows.into_iter().flatten();
+fn column_of(rows: Vec<&Map<String, Value>>, column: &Path) -> Value {
     Value::Array(
-        cells
+        rows.into_iter()
             .filter_map(|row| column.pick(row).cloned())
             .filter(|cell| !blank(cell))
             .collect(),

@@ -144,15 +144,18 @@ fn number(value: &Value) -> Result<Value, Error> {
     }
 }
 
-/// `text(cell)`: trimmed text; nothing becomes the empty text.
-fn text(value: &Value) -> String {
-    if value.is_none() || value.is_undefined() {
-        return String::new();
+/// `text(cell)`: trimmed text; an empty cell becomes the empty text, a missing column is an error.
+fn text(value: &Value) -> Result<String, Error> {
+    if value.is_undefined() {
+        return Err(Error::from(ErrorKind::UndefinedError));
     }
-    match value.as_str() {
+    if value.is_none() {
+        return Ok(String::new());
+    }
+    Ok(match value.as_str() {
         Some(text) => text.trim().to_owned(),
         None => value.to_string(),
-    }
+    })
 }
 
 /// Text with `{{ expression }}` parts, and nothing else of the template language.

@@ -107,7 +107,7 @@ fn texts(work: &mut Work<'_>, rules: &Features) -> Result<Vec<Recorded>, End> {
         FeatureOrigin::Rows { rows, text } => {
             let row = work.row;
             let mut found = Vec::new();
-            for item in row.children.get(rows).into_iter().flatten() {
+            for item in row.rows(rows) {
                 if let Found::Value(Value::String(text)) = work.find(text, Some(item)) {
                     found.push((text, item.clone()));
                 }

@@ -28,7 +28,9 @@ pub(super) fn fill(work: &mut Work<'_>, rules: &Fees) -> Result<(), End> {
     if !work.out.contains_key("price") && !work.out.contains_key("list_price") {
         return Ok(());
     }
-    let rows = applicable(work, rules);
+    let zipped = zipped(work, rules);
+    let mut rows = applicable(work, rules);
+    rows.extend(&zipped);
     // No row at all: nobody said anything about charges, which is not the same as none.
     if rows.is_empty() {
         return Ok(());
@@ -71,9 +73,32 @@ fn applicable<'a>(work: &Work<'a>, rules: &Fees) -> Vec<&'a Map<String, Value>> 
         }));
     }
     if let Some(name) = &rules.overrides {
-        rows.extend(work.row.children.get(name).into_iter().flatten());
+        rows.extend(work.row.rows(name));
     }
     rows
+}
+
+/// Rows made of parallel lists: the first of each, the second of each, and so on. Lists of unequal length
+/// make a row that lacks a cell, and so an unknown breakdown.
+fn zipped(work: &Work<'_>, rules: &Fees) -> Vec<Map<String, Value>> {
+    let lists: Vec<(&str, &[Value])> = rules
+        .zip
+        .iter()
+        .filter_map(|path| {
+            let list = path.pick(&work.row.fields)?.as_array()?;
+            Some((path.text.as_str(), list.as_slice()))
+        })
+        .collect();
+    let longest = lists.iter().map(|(_, list)| list.len()).max().unwrap_or(0);
+    (0..longest)
+        .map(|at| {
+            let cells = lists.iter().map(|(name, list)| {
+                let cell = list.get(at).cloned().unwrap_or_default();
+                ((*name).to_owned(), cell)
+            });
+            cells.collect()
+        })
+        .collect()
 }
 
 fn charges(

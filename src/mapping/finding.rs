@@ -40,19 +40,37 @@ impl Findings {
 
 /// "did you mean" for a misspelt word, or the list of what is allowed.
 pub(super) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    let nearest = known
+    let mut scored: Vec<(f64, &str)> = known
         .clone()
         .map(|candidate| {
-            let score = strsim::jaro_winkler(&word.to_lowercase(), &candidate.to_lowercase());
-            (score, candidate)
+            (
+                likeness(&word.to_lowercase(), &candidate.to_lowercase()),
+                candidate,
+            )
         })
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    match nearest {
-        Some((score, candidate)) if score > 0.75 => format!("did you mean `{candidate}`?"),
-        _ => {
-            let mut all: Vec<&str> = known.take(40).collect();
-            all.sort_unstable();
-            format!("known here: {}", all.join(", "))
-        }
+        .filter(|(score, _)| *score > 0.75)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    if scored.is_empty() {
+        let mut all: Vec<&str> = known.take(40).collect();
+        all.sort_unstable();
+        return format!("known here: {}", all.join(", "));
     }
+    let near: Vec<String> = scored
+        .iter()
+        .take(3)
+        .map(|(_, candidate)| format!("`{candidate}`"))
+        .collect();
+    format!("did you mean {}?", near.join(" or "))
+}
+
+/// How alike two names are; an abbreviation (`stk` of `stock`) counts as near.
+fn likeness(a: &str, b: &str) -> f64 {
+    let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+    let mut letters = long.chars();
+    let abbreviates = short.chars().count() > 2
+        && short.chars().next() == long.chars().next()
+        && short.chars().all(|wanted| letters.any(|c| c == wanted));
+    let score = strsim::jaro_winkler(a, b);
+    if abbreviates { score.max(0.9) } else { score }
 }

@@ -25,7 +25,7 @@ mod steps;
 mod vin;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -43,6 +43,22 @@ pub use plan::Plan;
 pub struct Row {
     pub fields: Map<String, Value>,
     pub children: BTreeMap<String, Vec<Map<String, Value>>>,
+}
+
+impl Row {
+    /// The child rows of this name: from a child query, or a list of objects within the row itself.
+    fn rows(&self, name: &str) -> Vec<&Map<String, Value>> {
+        if let Some(rows) = self.children.get(name) {
+            return rows.iter().collect();
+        }
+        let list = path::Path::parse(name)
+            .ok()
+            .and_then(|path| path.pick(&self.fields)?.as_array());
+        list.into_iter()
+            .flatten()
+            .filter_map(Value::as_object)
+            .collect()
+    }
 }
 
 /// The source's side tables (rooftop fees, codes) and the time it states for itself.

@@ -78,6 +78,8 @@ pub(super) struct Price {
 pub(super) struct Fees {
     pub(super) defaults: Option<Defaults>,
     pub(super) overrides: Option<String>,
+    /// Parallel lists of the row, put side by side into rows.
+    pub(super) zip: Vec<Path>,
     pub(super) code: Field,
     pub(super) name: Field,
     pub(super) amount: Field,

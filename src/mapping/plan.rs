@@ -25,6 +25,9 @@ pub struct SqlPlan {
     pub query: String,
     /// The column that names a row for its children.
     pub key: String,
+    /// How column names are told to the mapping: PostgreSQL writes unquoted names small.
+    #[serde(default)]
+    pub column_case: ColumnCase,
     /// Child rows by name.
     #[serde(default)]
     pub children: BTreeMap<String, ChildPlan>,
@@ -33,6 +36,17 @@ pub struct SqlPlan {
     pub tables: BTreeMap<String, String>,
     /// The query for one vehicle, with `:key` where its key goes. Without it `query` is searched by `key`.
     pub look_up: Option<String>,
+}
+
+/// The case of column names.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum ColumnCase {
+    /// As the database gives them.
+    #[default]
+    AsIs,
+    Upper,
+    Lower,
 }
 
 /// One child query.

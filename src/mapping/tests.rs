@@ -1,4 +1,6 @@
 //! Tests of the mapping room.
 
 mod language;
-mod presets;
+mod ledger;
+mod properties;
+pub(crate) mod presets;

@@ -162,6 +162,38 @@ impl KeyRing {
         Some(plain.to_vec())
     }
 
+    /// Puts these keys in the place of the file's, at once or not at all.
+    pub fn replace_file(&self, path: &Path) -> Result<(), SealError> {
+        let mut new = path.as_os_str().to_owned();
+        new.push(".new");
+        let new = PathBuf::from(new);
+        self.create_file(&new)?;
+        fs::rename(&new, path).map_err(|source| SealError::File {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Writes these keys into a new file; one that is there is an error.
+    pub fn write_new(&self, path: &Path) -> Result<(), SealError> {
+        self.create_file(path)
+    }
+
+    /// Keeps the first `count` keys.
+    pub fn forget_after(&mut self, count: usize) {
+        self.keys.truncate(count);
+    }
+
+    /// How many keys there are.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether there is no key, which no reading yields.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// A new ring with a fresh first key in front of these: what rotation writes.
     pub fn rotated(self) -> Result<Self, SealError> {
         let mut keys = Self::generate()?.keys;

@@ -65,3 +65,29 @@ fn a_bad_key_file_says_which_line() {
         Err(SealError::BadKey { line: 2, .. })
     ));
 }
+
+#[test]
+fn a_rotated_file_seals_with_its_new_key_and_opens_with_the_old_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("keys");
+    let old = KeyRing::generate().unwrap();
+    old.write_new(&path).unwrap();
+    assert!(
+        old.write_new(&path).is_err(),
+        "a key file is never overwritten"
+    );
+    let text = old.seal("cursor", b"", b"page 2").unwrap();
+    KeyRing::read(&path)
+        .unwrap()
+        .rotated()
+        .unwrap()
+        .replace_file(&path)
+        .unwrap();
+    let new = KeyRing::read(&path).unwrap();
+    assert_eq!(new.len(), 2);
+    assert_eq!(new.open("cursor", b"", &text).unwrap(), b"page 2");
+    assert_eq!(
+        old.open("cursor", b"", &new.seal("cursor", b"", b"x").unwrap()),
+        None
+    );
+}

@@ -120,6 +120,3 @@ async fn accept(listener: &TcpListener, shared: &Arc<Shared>, connections: &Grac
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -78,7 +78,8 @@ async fn surface_answer(
     match surface {
         Surface::Document(document) => document.answer(head),
         Surface::InventoryPage(deployment) if document::is_read(&head.method) => {
-            discovery::inventory_page::answer(deployment, head.uri.query().unwrap_or_default())
+            let query = head.uri.query().unwrap_or_default();
+            Box::pin(discovery::inventory_page::answer(deployment, query)).await
         }
         Surface::InventoryPage(_) => document::not_allowed(),
         Surface::Pap(part, endpoint) => match Box::pin(endpoint.admit(*part, head)).await {

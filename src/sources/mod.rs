@@ -1,6 +1,8 @@
-//! Where inventory comes from: SQL databases and files. A source yields rows and knows nothing of AAP;
+//! Where inventory comes from: SQL databases, files, JSON APIs. A source yields rows and knows nothing of AAP;
 //! it never writes to what it reads, and holds no more of it than one row at a time.
 
+pub mod feed;
+pub mod rest;
 pub mod sql;
 
 #[cfg(test)]
@@ -19,6 +21,8 @@ use crate::mapping::{Plan, Row, Tables};
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Settings {
     Sql(sql::Settings),
+    Feed(feed::Settings),
+    Rest(rest::Settings),
 }
 
 /// One opened source.
@@ -30,7 +34,9 @@ pub struct Source {
 
 #[derive(Debug)]
 enum Reader {
-    Sql(sql::Database),
+    Sql(Box<sql::Database>),
+    Feed(feed::File),
+    Rest(Box<rest::Api>),
 }
 
 /// What one reading saw.
@@ -42,6 +48,16 @@ pub struct Read {
     /// Whether every row has every column, so that a missing one is a mistake.
     pub columns_are_fixed: bool,
     pub tables: Tables,
+    /// Rows that could not be trusted and were not handed over; counted in `rows`.
+    pub skipped: Vec<Skipped>,
+}
+
+/// A row that a file garbled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its number in the file, from 1.
+    pub row: u64,
+    pub reason: String,
 }
 
 /// Where a reading failed.
@@ -106,15 +122,26 @@ impl Source {
                 let database = sql::Database::open(settings, plan.clone())?;
                 Ok(Self {
                     name: database.name().to_owned(),
-                    reader: Reader::Sql(database),
+                    reader: Reader::Sql(Box::new(database)),
                 })
             }
-            (Settings::Sql(settings), _) => Err(SourceError::new(
-                &sql::without_credentials(&settings.url),
-                "open",
-                Fault::Settings,
-                "the mapping's [source] is of another kind than the deployment's source",
-            )),
+            (Settings::Feed(settings), Plan::Feed(plan)) => {
+                let file = feed::File::open(settings, plan.clone())?;
+                Ok(Self {
+                    name: file.name().to_owned(),
+                    reader: Reader::Feed(file),
+                })
+            }
+            (Settings::Rest(settings), Plan::Rest(plan)) => {
+                let api = rest::Api::open(settings, plan.clone())?;
+                Ok(Self {
+                    name: api.name().to_owned(),
+                    reader: Reader::Rest(Box::new(api)),
+                })
+            }
+            (Settings::Rest(_), _) => Err(mismatch("rest")),
+            (Settings::Sql(settings), _) => Err(mismatch(&sql::without_credentials(&settings.url))),
+            (Settings::Feed(settings), _) => Err(mismatch(&settings.path.display().to_string())),
         }
     }
 
@@ -122,6 +149,8 @@ impl Source {
     pub async fn read(&self, sink: impl FnMut(Row, &Tables) + Send) -> Result<Read, SourceError> {
         match &self.reader {
             Reader::Sql(database) => database.read(sink).await,
+            Reader::Feed(file) => file.read(sink).await,
+            Reader::Rest(api) => api.read(sink).await,
         }
     }
 
@@ -129,6 +158,7 @@ impl Source {
     pub fn can_look_up(&self) -> bool {
         match &self.reader {
             Reader::Sql(_) => true,
+            Reader::Feed(_) | Reader::Rest(_) => false,
         }
     }
 
@@ -136,6 +166,15 @@ impl Source {
     pub async fn look_up(&self, keys: &[String]) -> Result<(Vec<Row>, Tables), SourceError> {
         match &self.reader {
             Reader::Sql(database) => database.look_up(keys).await,
+            Reader::Feed(_) | Reader::Rest(_) => {
+                let words = "this kind of source has no look-up";
+                Err(SourceError::new(
+                    &self.name,
+                    "look_up",
+                    Fault::Settings,
+                    words,
+                ))
+            }
         }
     }
 
@@ -143,4 +182,9 @@ impl Source {
     pub fn describe(&self) -> &str {
         &self.name
     }
+}
+
+fn mismatch(source: &str) -> SourceError {
+    let words = "the mapping's [source] is of another kind than the deployment's source";
+    SourceError::new(source, "open", Fault::Settings, words)
 }

@@ -33,6 +33,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "leads",
             "oauth",
             "profile",
+            "seal",
             "clock",
         ],
     ),

@@ -1,8 +1,15 @@
 //! The one integration test binary.
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
     clippy::string_slice,
     reason = "a test stops at the first surprise, in its own functions too"
 )]
 
 mod architecture;
+mod cli;
+mod edge;
+mod mcp_probes;
+mod mcp_field_reports;
+mod server_limits;

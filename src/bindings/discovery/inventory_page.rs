@@ -5,67 +5,73 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::contract::request::{Pagination, SearchRequest};
+use crate::contract::{Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
-use crate::inventory::{Inventory, InventoryError, Page};
-
-const CALLER_SCOPE: &str = "page";
+use crate::dispatch::{Call, dispatch};
 
 /// Answers with one page; `query` may continue an earlier one.
-pub fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes> {
-    let cursor = query.strip_prefix("cursor=").map(str::to_owned);
-    let page = deployment
-        .inventory
-        .as_ref()
-        .map(|inventory| search(inventory, cursor));
-    let (status, body) = match page {
-        Some(Ok(page)) => (StatusCode::OK, listing(&page)),
-        Some(Err(InventoryError::InvalidCursor)) => (
-            StatusCode::NOT_FOUND,
-            "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned(),
+pub async fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes> {
+    let (status, body) = match search(deployment, query.strip_prefix("cursor=")).await {
+        Ok(data) => (StatusCode::OK, listing(&data)),
+        Err(ErrorCode::UnsupportedSkill) => (
+            StatusCode::OK,
+            "<p>No inventory is published here.</p>".to_owned(),
         ),
-        Some(Err(_)) => (
+        Err(ErrorCode::InternalError | ErrorCode::RateLimited) => (
             StatusCode::SERVICE_UNAVAILABLE,
             "<p>The inventory cannot be read at the moment.</p>".to_owned(),
         ),
-        None => (
-            StatusCode::OK,
-            "<p>No inventory is published here.</p>".to_owned(),
+        Err(_) => (
+            StatusCode::NOT_FOUND,
+            "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned(),
         ),
     };
     html(status, deployment.name(), &body)
 }
 
-fn search(inventory: &Inventory, cursor: Option<String>) -> Result<Page, InventoryError> {
-    let request = SearchRequest {
-        filters: None,
-        sort: None,
-        pagination: Pagination {
-            limit: Some(inventory.capabilities().max_limit),
-            cursor,
-            skip: None,
-        },
+/// The `data` of a search without filters.
+async fn search(deployment: &Arc<Deployment>, cursor: Option<&str>) -> Result<Value, ErrorCode> {
+    let mut payload = Map::new();
+    payload.insert(
+        "type".to_owned(),
+        Skill::InventorySearch.request_type().into(),
+    );
+    if let Some(cursor) = cursor {
+        payload.insert("pagination".to_owned(), json!({"cursor": cursor}));
+    }
+    let call = Call {
+        skill: Skill::InventorySearch,
+        payload: Value::Object(payload),
     };
-    inventory.search(&request, CALLER_SCOPE)
+    let answer = dispatch(deployment, &Caller::Anonymous, call)
+        .await
+        .map_err(|refusal| refusal.error.code)?;
+    let mut answer: Value =
+        serde_json::from_str(&answer.to_json()).map_err(|_| ErrorCode::InternalError)?;
+    let data = answer.get_mut("data").map(Value::take);
+    data.ok_or(ErrorCode::InternalError)
 }
 
-fn listing(page: &Page) -> String {
+fn listing(data: &Value) -> String {
     let mut body = format!(
         "<p>{} vehicles on offer.</p>\n<table>\n<tr><th>Vehicle<th>Price<th>Status<th>Stock</tr>\n",
-        page.total
+        member(data, "total")
     );
-    for found in &page.vehicles {
-        let vehicle = found.listing.to_value();
-        body.push_str(&row(&vehicle));
+    for vehicle in member(data, "vehicles").as_array().into_iter().flatten() {
+        body.push_str(&row(vehicle));
     }
     body.push_str("</table>\n");
-    if let Some(cursor) = &page.next_cursor {
+    if let Some(cursor) = member(data, "next_cursor").as_str() {
         let cursor = escaped(cursor);
         body.extend(["<p><a href=\"?cursor=", &cursor, "\">More</a></p>\n"]);
     }
     body
+}
+
+fn member<'a>(object: &'a Value, name: &str) -> &'a Value {
+    object.get(name).unwrap_or(&Value::Null)
 }
 
 fn row(vehicle: &Value) -> String {

@@ -289,6 +289,3 @@ pub fn refusal(status: StatusCode, message: &str) -> Response<Bytes> {
     let fault = Fault::new(None, jsonrpc::INVALID_REQUEST, message);
     answer::json(status, fault.to_json())
 }
-
-#[cfg(test)]
-mod tests;

@@ -140,7 +140,7 @@ fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, Path
 }
 
 fn source(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settings> {
-    const KINDS: [&str; 1] = ["sql"];
+    const KINDS: [&str; 2] = ["sql", "feed"];
     let table = scope.need(
         "source",
         raw.source.as_ref(),
@@ -148,13 +148,23 @@ fn source(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settin
     )?;
     let kind = kind(scope, "source", table, &KINDS)?;
     let mut scope = scope.below("source");
-    match kind {
-        "sql" => {
-            let raw: raw::Sql = scope.read_without(&["kind"]);
-            sql(&mut scope, &raw).map(sources::Settings::Sql)
-        }
-        _ => None,
+    if kind == "sql" {
+        let look_up_timeout_ms = raw.look_up_timeout_ms;
+        let raw: raw::Sql = scope.read_without(&["kind"]);
+        let mut settings = sql(&mut scope, &raw)?;
+        settings.look_up_timeout_ms = look_up_timeout_ms.unwrap_or(settings.look_up_timeout_ms);
+        return Some(sources::Settings::Sql(settings));
     }
+    let raw: raw::Feed = scope.read_without(&["kind"]);
+    let path = scope.need(
+        "path",
+        raw.path.as_ref(),
+        "name the file, or the folder it is put into",
+    )?;
+    let mut settings = sources::feed::Settings::new(scope.path("path", path));
+    settings.max_bytes = raw.max_bytes.unwrap_or(settings.max_bytes);
+    settings.max_rows = raw.max_rows.unwrap_or(settings.max_rows);
+    Some(sources::Settings::Feed(settings))
 }
 
 /// The kind that `table` says it is of, when it is a known one.
@@ -191,15 +201,21 @@ fn sql(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sources::sql::Settings> 
     }
     let url = url?;
     let mut settings = sources::sql::Settings::new(sqlite_path(scope, url.expose()));
-    if let Some(ms) = raw.connect_timeout_ms {
-        settings.connect_timeout_ms = ms;
-    }
-    if let Some(ms) = raw.read_timeout_ms {
-        settings.read_timeout_ms = ms;
-    }
-    if let Some(rows) = raw.max_rows {
-        settings.max_rows = rows;
-    }
+    let password = scope.secret(
+        "password",
+        raw.password.as_ref(),
+        raw.password_file.as_deref(),
+    );
+    settings.password = password.map(|password| password.expose().to_owned());
+    settings.ca_file = raw
+        .extra_ca_file
+        .as_ref()
+        .map(|file| scope.path("extra_ca_file", file));
+    settings.connect_timeout_ms = raw
+        .connect_timeout_ms
+        .unwrap_or(settings.connect_timeout_ms);
+    settings.read_timeout_ms = raw.read_timeout_ms.unwrap_or(settings.read_timeout_ms);
+    settings.max_rows = raw.max_rows.unwrap_or(settings.max_rows);
     Some(settings)
 }
 

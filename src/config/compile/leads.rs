@@ -177,6 +177,8 @@ fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
     let login = match (&raw.username, password) {
         (Some(user), Some(password)) => Some((user.clone(), password.expose().to_owned())),
         (None, None) => None,
+        // A password that could not be read has its own finding.
+        (Some(_), None) if raw.password.is_some() || raw.password_file.is_some() => None,
         (Some(_), None) => {
             scope.fault(
                 "password",

@@ -102,7 +102,7 @@ impl Config {
             Some(file) => scope.path("store.file", file),
             None => data_directory.join("forecourt.db"),
         };
-        if raw.deployments.is_empty() {
+        if raw.deployments.is_empty() && scope.clean() {
             let places = sources.usual_places();
             let places: Vec<_> = places
                 .iter()

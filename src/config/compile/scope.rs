@@ -53,6 +53,11 @@ impl<'a> Scope<'a> {
         self.findings.push(finding);
     }
 
+    /// Whether nothing was found wrong so far.
+    pub(super) fn clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
     /// The value, or a finding that it is missing.
     pub(super) fn need<T>(&mut self, key: &str, value: Option<T>, remedy: &str) -> Option<T> {
         if value.is_none() {

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use http::Uri;
-use http::uri::Scheme;
 
 use super::super::raw;
 use super::Scope;
@@ -71,17 +70,10 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         );
     }
     if let Some(page) = &raw.inventory_page_url
-        && page
-            .parse::<Uri>()
-            .ok()
-            .and_then(|uri| uri.host().map(str::len))
-            .is_none()
+        && let Err(reason) = published(page)
     {
-        scope.fault(
-            "inventory_page_url",
-            "is not a URL",
-            "write e.g. https://dealer.example/inventory",
-        );
+        let remedy = "write e.g. https://dealer.example/inventory";
+        scope.fault("inventory_page_url", reason, remedy);
     }
     PublicUrl {
         base,
@@ -96,24 +88,37 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
     }
 }
 
+/// A base URL, in one spelling and without a trailing slash.
 fn base(text: &str) -> Result<String, &'static str> {
-    let uri: Uri = text.parse().map_err(|_| "is not a URL")?;
-    let host = uri.host().ok_or("names no host")?;
-    let authority = uri.authority().ok_or("names no host")?;
-    if authority.as_str().contains('@') {
-        return Err("must not hold credentials");
-    }
+    let uri = published(text)?;
     if uri.path() != "/" || uri.query().is_some() {
         return Err("has a path or query");
     }
-    let scheme = uri.scheme().ok_or("names no scheme")?;
-    if *scheme == Scheme::HTTP && !is_loopback(host.trim_matches(['[', ']'])) {
-        return Err("is plain HTTP outside loopback");
-    }
+    let scheme = uri.scheme_str().ok_or("names no scheme")?;
+    let authority = uri.authority().ok_or("names no host")?;
     Ok(format!(
         "{scheme}://{}",
         authority.as_str().to_ascii_lowercase()
     ))
+}
+
+/// An address that agents are given: HTTPS, or HTTP on loopback (AAP-048).
+fn published(text: &str) -> Result<Uri, &'static str> {
+    let uri: Uri = text.parse().map_err(|_| "is not a URL")?;
+    let host = uri.host().ok_or("names no host")?;
+    if uri
+        .authority()
+        .is_some_and(|authority| authority.as_str().contains('@'))
+    {
+        return Err("must not hold credentials");
+    }
+    match uri.scheme_str() {
+        Some("https") => Ok(uri),
+        Some("http") if is_loopback(host.trim_matches(['[', ']'])) => Ok(uri),
+        Some("http") => Err("is plain HTTP outside loopback"),
+        Some(_) => Err("is not an HTTPS address"),
+        None => Err("names no scheme"),
+    }
 }
 
 pub(super) fn is_loopback(host: &str) -> bool {

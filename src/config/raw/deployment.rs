@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Leads, Pap, Profile};
 
-/// One deployment.
+/// `[deployments.ID]`: one advertised dealer.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Deployment {
@@ -50,7 +50,7 @@ pub enum Scope {
 pub struct Inventory {
     /// The mapping file, which turns the source's rows into vehicles. Required.
     pub mapping: Option<PathBuf>,
-    /// The source; `kind` says which: `sql`. Required.
+    /// The source; `kind` says which: `sql` or `feed`. Required.
     pub source: Option<Value>,
     /// Seconds from one reading of the source to the next. Default 300.
     pub refresh_interval_s: Option<u64>,

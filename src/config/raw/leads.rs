@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::super::secret::Secret;
 
-/// One deployment's lead route.
+/// `[deployments.ID.leads]`: what happens to a buyer's inquiry.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Leads {
@@ -33,7 +33,7 @@ pub struct Leads {
     pub deliveries: BTreeMap<String, Value>,
 }
 
-/// `[…leads.vendor]`.
+/// `[deployments.ID.leads.vendor]`: how the store appears to the CRM, where the profile does not say it well.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Vendor {
@@ -43,7 +43,7 @@ pub struct Vendor {
     pub email: Option<String>,
 }
 
-/// `[…leads.network]`.
+/// `[deployments.ID.leads.network]`: the network's brand.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Network {
@@ -52,7 +52,7 @@ pub struct Network {
     pub url: Option<String>,
 }
 
-/// What a delivery of any kind may say: which leads it takes, and how patiently.
+/// `[deployments.ID.leads.deliveries.NAME]`, of any kind: which leads go this way, and how patiently.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Delivery {
@@ -93,7 +93,7 @@ pub(crate) const DELIVERY_KEYS: [&str; 10] = [
     "concurrency",
 ];
 
-/// `kind = "smtp"`: an ADF mail to the CRM's address.
+/// `[deployments.ID.leads.deliveries.NAME]` with `kind = "smtp"`: an ADF mail to the CRM's address.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Smtp {
@@ -131,7 +131,7 @@ pub enum SmtpTls {
     DangerPlaintext,
 }
 
-/// `kind = "directory"`: one ADF file per lead, renamed into place.
+/// `[deployments.ID.leads.deliveries.NAME]` with `kind = "directory"`: one ADF file per lead, renamed into place.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Directory {

@@ -17,9 +17,9 @@ pub(crate) use leads::DELIVERY_KEYS;
 pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
 pub use pap::{Net, Nonces, Pap, Registration};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
-pub use source::Sql;
+pub use source::{Feed, Sql};
 
-/// The whole configuration.
+/// The whole file: its tables.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Raw {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// One dealer's public profile.
+/// `[deployments.ID.profile]`: what the dealer is, in AAP's own words.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Profile {
@@ -16,7 +16,7 @@ pub struct Profile {
     pub rooftops: Vec<Rooftop>,
 }
 
-/// One place. What is absent is unknown.
+/// `[[deployments.ID.profile.rooftops]]`: one place of the dealer. What is absent is unknown.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rooftop {
@@ -52,7 +52,7 @@ pub struct Rooftop {
     pub capabilities: Vec<String>,
 }
 
-/// A point on the globe.
+/// `rooftops.geo`: a point on the globe.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Geo {
@@ -62,7 +62,7 @@ pub struct Geo {
     pub longitude: Option<f64>,
 }
 
-/// An e-mail address or telephone number with its label.
+/// `rooftops.emails` and `rooftops.phones`: lists of an address or number with its label.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ContactPoint {
@@ -72,7 +72,7 @@ pub struct ContactPoint {
     pub value: Option<String>,
 }
 
-/// A postal address. An absent `country` is `US`.
+/// `rooftops.address`: a postal address. An absent `country` is `US`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Address {
@@ -90,7 +90,7 @@ pub struct Address {
     pub zip: Option<String>,
 }
 
-/// One department's weekly hours in the rooftop's local time.
+/// `rooftops.schedules`: a list of weekly hours in the rooftop's local time.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Schedule {
@@ -101,7 +101,7 @@ pub struct Schedule {
     pub value: BTreeMap<String, String>,
 }
 
-/// A fee.
+/// `rooftops.fees`: a list of fees.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Fee {

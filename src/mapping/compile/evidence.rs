@@ -18,6 +18,7 @@ impl Compiler {
         let defaults = table.remove("defaults");
         let defaults = defaults.and_then(|value| self.defaults(value));
         let overrides = self.text(&mut table, "overrides");
+        let zip = self.zip(table.remove("zip"));
         let mandatory = self.condition(&mut table, "fees", "mandatory");
         let government = self.condition(&mut table, "fees", "government");
         let mut part = |compiler: &mut Self, name: &str, kind| {
@@ -44,17 +45,31 @@ impl Compiler {
                 "amount",
                 "mandatory",
                 "government",
+                "zip",
             ],
         );
         Some(Fees {
             defaults,
             overrides,
+            zip,
             code: code?,
             name: name?,
             amount: amount?,
             mandatory,
             government,
         })
+    }
+
+    /// `zip = ["FeeDesc", "FeeAmt"]`
+    fn zip(&mut self, written: Option<Value>) -> Vec<Path> {
+        let Some(value) = written else {
+            return Vec::new();
+        };
+        let names: Vec<String> = self.decode("fees.zip", value).unwrap_or_default();
+        names
+            .iter()
+            .filter_map(|name| self.path("fees.zip", name, FIELD))
+            .collect()
     }
 
     fn condition(&mut self, table: &mut Table, section: &str, key: &str) -> Option<Expr> {

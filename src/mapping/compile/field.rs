@@ -165,7 +165,7 @@ impl Compiler {
         }
     }
 
-    fn path(&mut self, at: &str, text: &str, allowed: &[&str]) -> Option<Path> {
+    pub(super) fn path(&mut self, at: &str, text: &str, allowed: &[&str]) -> Option<Path> {
         match Path::parse(text) {
             Ok(path) => {
                 // A child row's columns are not the row's own.

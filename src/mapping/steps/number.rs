@@ -86,6 +86,7 @@ fn canonical(text: &str, format: &Format) -> Option<String> {
         None => ("", text.strip_prefix('+').unwrap_or(text)),
     };
     let (whole, fraction) = match digits.split_once(format.decimal) {
+        Some(("", fraction)) if !fraction.is_empty() => ("0", fraction),
         Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
         Some(_) => return None,
         None => (digits, ""),

@@ -11,11 +11,11 @@ use crate::sources::{Settings, Source, sql};
 
 type Listing = Map<String, Value>;
 
-pub(super) fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-pub(super) fn mapping(name: &str) -> Mapping {
+pub(crate) fn mapping(name: &str) -> Mapping {
     let path = root().join("mappings").join(name).join("mapping.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     Mapping::parse(&text).unwrap_or_else(|findings| {
@@ -25,7 +25,7 @@ pub(super) fn mapping(name: &str) -> Mapping {
 }
 
 /// A SQLite file filled with the sample of a mapping.
-pub(super) async fn sqlite(directory: &Path, sample: &str) -> String {
+pub(crate) async fn sqlite(directory: &Path, sample: &str) -> String {
     use sqlx::{ConnectOptions, Connection};
     let path = directory.join("dms.sqlite");
     let mut session = sqlx::sqlite::SqliteConnectOptions::new()
@@ -42,12 +42,13 @@ pub(super) async fn sqlite(directory: &Path, sample: &str) -> String {
     format!("sqlite://{}", path.display())
 }
 
-pub(super) struct Mapped {
-    pub(super) outcomes: Vec<Outcome>,
-    pub(super) resolved: Resolved,
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) resolved: Resolved,
 }
 
-pub(super) async fn read(mapping: &Mapping, settings: Settings) -> Mapped {
+pub(crate) async fn read(mapping: &Mapping, settings: Settings) -> Mapped {
     let source = Source::open(settings, mapping.plan()).await.unwrap();
     let mut outcomes = Vec::new();
     let read = source
@@ -68,7 +69,7 @@ pub(super) async fn read(mapping: &Mapping, settings: Settings) -> Mapped {
     Mapped { outcomes, resolved }
 }
 
-pub(super) async fn dms() -> Mapped {
+pub(crate) async fn dms() -> Mapped {
     let directory = tempfile::tempdir().unwrap();
     let sample = root().join("mappings/dms-sqlserver/sample.sql");
     let url = sqlite(directory.path(), &std::fs::read_to_string(sample).unwrap()).await;
@@ -81,7 +82,7 @@ pub(super) async fn dms() -> Mapped {
 
 /// Compares with the expected file beside the mapping. To renew the file, delete it, run the test,
 /// and look at what it wrote.
-pub(super) fn check_expected(name: &str, listings: &[Listing]) {
+pub(crate) fn check_expected(name: &str, listings: &[Listing]) {
     let path = root().join("mappings").join(name).join("expected.json");
     if !path.exists() {
         let text = serde_json::to_string_pretty(listings).unwrap();
@@ -100,7 +101,7 @@ pub(super) fn check_expected(name: &str, listings: &[Listing]) {
 }
 
 /// The canonical facts by stock and VIN.
-pub(super) fn canonical() -> Vec<Listing> {
+pub(crate) fn canonical() -> Vec<Listing> {
     let path = root().join("tests/data/inventory/expected-canonical.json");
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
@@ -143,7 +144,7 @@ const COMPARED: &[&str] = &[
 ];
 
 /// All differences as `stock.member` with both values.
-pub(super) fn differences(listings: &[Listing], members: &[&str]) -> BTreeMap<String, String> {
+pub(crate) fn differences(listings: &[Listing], members: &[&str]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let facts = canonical();
     for fact in &facts {
@@ -180,7 +181,7 @@ fn same(is: Option<&Value>, wanted: Option<&Value>) -> bool {
     }
 }
 
-pub(super) fn expect(found: &BTreeMap<String, String>, reasons: &[(&str, &str, &str)]) {
+pub(crate) fn expect(found: &BTreeMap<String, String>, reasons: &[(&str, &str, &str)]) {
     let wanted: BTreeMap<String, String> = reasons
         .iter()
         .map(|(key, difference, _why)| ((*key).to_owned(), (*difference).to_owned()))
@@ -248,4 +249,24 @@ async fn the_dms_hides_what_is_not_offered_and_says_why() {
         .map(|dropped| dropped.identifiers.stock.clone().unwrap())
         .collect();
     assert_eq!(dropped, ["U10101A"]);
+}
+
+#[test]
+fn the_template_loads_and_says_what_a_technician_needs() {
+    let text = std::fs::read_to_string(root().join("mappings/template.toml")).unwrap();
+    let mapping = Mapping::parse(&text).unwrap_or_else(|findings| panic!("{findings:?}"));
+    assert!(mapping.supplied_fields().contains("feature_evidence"));
+    // The commented alternatives load as well.
+    let other = text
+        .replace("provenance = \"as_of\"\n", "")
+        .replace("# provenance", "provenance")
+        .replace("# from = \"Changed\"\n# steps", "from = \"Changed\"\nsteps")
+        .replace("# [price]\n# basis", "[price]\nbasis")
+        .replace(
+            "# from = \"AdvertisedPrice\"\n# steps",
+            "from = \"AdvertisedPrice\"\nsteps",
+        )
+        .replace("# omit_when", "omit_when");
+    let mapping = Mapping::parse(&other).unwrap_or_else(|findings| panic!("{findings:?}"));
+    assert!(mapping.supplied_fields().contains("price"));
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::mapping::plan::SqlPlan;
+use crate::mapping::plan::{ColumnCase, SqlPlan};
 use crate::mapping::{Row, Tables};
 
 use super::{Fault, Read, SourceError};
@@ -99,6 +99,7 @@ impl Database {
             columns,
             columns_are_fixed: rows > 0,
             tables,
+            skipped: Vec::new(),
         })
     }
 
@@ -207,8 +208,9 @@ impl Database {
         query: &str,
         take: &mut (dyn FnMut(Map<String, Value>) -> Result<(), (Fault, String)> + Send),
     ) -> Result<(), SourceError> {
+        let case = self.plan.column_case;
         connection
-            .each(query, &self.settings, take)
+            .each(query, &self.settings, &mut |row| take(cased(row, case)))
             .await
             .map_err(|(fault, words)| self.error(step, fault, words))
     }
@@ -234,6 +236,18 @@ impl Database {
     fn error(&self, step: &str, fault: Fault, words: impl std::fmt::Display) -> SourceError {
         SourceError::new(&self.name, step, fault, words)
     }
+}
+
+/// A row with its column names in one case.
+fn cased(row: Map<String, Value>, case: ColumnCase) -> Map<String, Value> {
+    let rename: fn(&str) -> String = match case {
+        ColumnCase::AsIs => return row,
+        ColumnCase::Upper => str::to_uppercase,
+        ColumnCase::Lower => str::to_lowercase,
+    };
+    row.into_iter()
+        .map(|(name, value)| (rename(&name), value))
+        .collect()
 }
 
 /// The text of a key cell; padded and unpadded codes are the same key.

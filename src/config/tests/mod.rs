@@ -1,3 +1,6 @@
+mod reference;
+mod whole;
+
 use std::fs;
 use std::path::Path;
 

@@ -1,0 +1,151 @@
+//! `forecourt mappings test`: the case beside a mapping, i.e. sample rows and what they must become.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use super::super::demo::fill_database;
+use super::{Exit, Failure, Output, read_mapping};
+use crate::app;
+use crate::mapping::{Outcome, Plan, Row, Tables};
+use crate::sources::{self, Source};
+
+pub(super) async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Failure> {
+    let (mut lines, mut results, mut exit) = (Vec::new(), Vec::new(), Exit::Fine);
+    for folder in folders {
+        let differences = run_case(folder).await?;
+        let mark = if differences.is_empty() { '√' } else { '×' };
+        if !differences.is_empty() {
+            exit = Exit::Findings;
+        }
+        lines.push(format!("{mark} {}", folder.display()));
+        lines.extend(differences.iter().map(|line| format!("    {line}")));
+        results.push(json!({ "folder": folder, "differences": differences }));
+    }
+    let value = json!({ "schema_version": 1, "cases": results });
+    output.print(&lines.join("\n"), &value)?;
+    Ok(exit)
+}
+
+/// How what the sample became differs from what was expected.
+async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
+    let read = |name: &str| {
+        let path = folder.join(name);
+        fs::read_to_string(&path)
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+    };
+    let mapping = read_mapping(&folder.join("mapping.toml"))?;
+    let expected: Vec<Map<String, Value>> =
+        serde_json::from_str(&read("expected.json")?).map_err(|error| {
+            Failure::new(
+                Exit::Usage,
+                format!("{}: expected.json: {error}", folder.display()),
+            )
+        })?;
+    let scratch = Scratch::new()?;
+    let (settings, timeless) = if let Plan::Sql(_) = mapping.plan() {
+        let database = scratch.0.join("sample.sqlite");
+        if let Err(failure) = fill_database(&database, &read("sample.sql")?).await {
+            return Ok(vec![format!(
+                "not run, sample.sql is not SQLite's SQL: {}",
+                failure.message
+            )]);
+        }
+        let url = format!("sqlite://{}", database.display());
+        (
+            sources::Settings::Sql(sources::sql::Settings::new(url)),
+            false,
+        )
+    } else {
+        // A file's own time is not part of what is expected.
+        (
+            sources::Settings::Feed(sources::feed::Settings::new(sample(folder)?)),
+            true,
+        )
+    };
+    let source = Source::open(settings, mapping.plan()).await?;
+    let mut published = Vec::new();
+    source
+        .read(|row: Row, tables: &Tables| {
+            if let Outcome::Published(listing, _) = mapping.apply(&row, tables) {
+                published.push(listing);
+            }
+        })
+        .await?;
+    let mut found = mapping.resolve_duplicates(published).kept;
+    let mut expected = expected;
+    if timeless {
+        for listing in found.iter_mut().chain(&mut expected) {
+            listing.remove("updated_at");
+        }
+    }
+    Ok(differences(&found, &expected))
+}
+
+/// The folder's one file that is called `sample`, whatever its kind.
+fn sample(folder: &Path) -> Result<PathBuf, Failure> {
+    let failure =
+        |words: String| Failure::new(Exit::Usage, format!("{}: {words}", folder.display()));
+    let entries = fs::read_dir(folder).map_err(|error| failure(error.to_string()))?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = paths.find(|path| path.file_stem().is_some_and(|stem| stem == "sample"));
+    found.ok_or_else(|| failure("there is no sample file".to_owned()))
+}
+
+fn differences(found: &[Map<String, Value>], expected: &[Map<String, Value>]) -> Vec<String> {
+    let mut lines = Vec::new();
+    if found.len() != expected.len() {
+        lines.push(format!(
+            "{} vehicles, expected {}",
+            found.len(),
+            expected.len()
+        ));
+    }
+    for wanted in expected {
+        let id = wanted
+            .get("vehicle_id")
+            .and_then(Value::as_str)
+            .unwrap_or("?");
+        let Some(is) = found
+            .iter()
+            .find(|is| is.get("vehicle_id") == wanted.get("vehicle_id"))
+        else {
+            lines.push(format!("{id}: is not there"));
+            continue;
+        };
+        let mut keys: Vec<&String> = is.keys().chain(wanted.keys()).collect();
+        keys.sort();
+        keys.dedup();
+        for key in keys
+            .into_iter()
+            .filter(|key| is.get(*key) != wanted.get(*key))
+        {
+            let show = |value: Option<&Value>| value.map_or("nothing".to_owned(), Value::to_string);
+            lines.push(format!(
+                "{id}: {key}: {}, expected {}",
+                show(is.get(key)),
+                show(wanted.get(key))
+            ));
+        }
+    }
+    lines
+}
+
+/// A folder that goes away with this value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("forecourt-{}", uuid::Uuid::new_v4()));
+        app::make_private_folder(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system's own cleaning.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}

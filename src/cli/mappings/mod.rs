@@ -1,0 +1,229 @@
+//! `forecourt mappings`: what a mapping makes of a source's rows.
+
+mod cases;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::failure::{Exit, Failure};
+use super::output::Output;
+use crate::app;
+use crate::config::{Config, Sources};
+use crate::mapping::{Identifiers, Mapping, Outcome, Row, Tables};
+use crate::sources::{self, Source};
+
+/// What to do with mappings.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Read a source once and report what its rows became; exit code 1 when rows were left out
+    Check(Which),
+    /// Show each field's way for one vehicle: raw value, steps, result
+    Explain {
+        /// Its id, VIN or stock number
+        #[arg(long, value_name = "ID")]
+        vehicle: String,
+        #[command(flatten)]
+        which: Which,
+    },
+    /// Run the case beside each mapping: its sample file through mapping.toml must become expected.json
+    Test {
+        /// Folders, each with the three files
+        #[arg(required = true)]
+        folders: Vec<PathBuf>,
+    },
+}
+
+/// Which mapping and source: a configured deployment's, or those named.
+#[derive(Debug, clap::Args)]
+pub(super) struct Which {
+    /// The deployment [default: all]
+    #[arg(long, value_name = "ID", conflicts_with = "mapping")]
+    deployment: Option<String>,
+    /// A mapping file, without any configuration; needs --url or --input
+    #[arg(long, value_name = "FILE")]
+    mapping: Option<PathBuf>,
+    /// The database to read through it
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "mapping",
+        conflicts_with = "input"
+    )]
+    url: Option<String>,
+    /// The feed file to read through it
+    #[arg(long, value_name = "FILE", requires = "mapping")]
+    input: Option<PathBuf>,
+}
+
+/// A mapping with its source.
+struct Pair {
+    name: String,
+    mapping: Arc<Mapping>,
+    source: sources::Settings,
+}
+
+pub(super) async fn run(
+    command: Command,
+    sources: &Sources,
+    output: Output,
+) -> Result<Exit, Failure> {
+    match command {
+        Command::Check(which) => check(which.pairs(sources)?, output).await,
+        Command::Explain { vehicle, which } => {
+            explain(which.pairs(sources)?, &vehicle, output).await
+        }
+        Command::Test { folders } => cases::test(&folders, output).await,
+    }
+}
+
+impl Which {
+    fn pairs(self, sources: &Sources) -> Result<Vec<Pair>, Failure> {
+        if let Some(file) = &self.mapping {
+            let source = match (self.url, self.input) {
+                (Some(url), _) => sources::Settings::Sql(sources::sql::Settings::new(url)),
+                (None, Some(input)) => sources::Settings::Feed(sources::feed::Settings::new(input)),
+                (None, None) => {
+                    return Err(Failure::new(
+                        Exit::Usage,
+                        "--mapping needs --url or --input",
+                    ));
+                }
+            };
+            return Ok(vec![Pair {
+                name: file.display().to_string(),
+                mapping: Arc::new(read_mapping(file)?),
+                source,
+            }]);
+        }
+        let wanted = |id: &str| self.deployment.as_deref().is_none_or(|wanted| wanted == id);
+        let pairs: Vec<Pair> = Config::load(sources)?
+            .deployments
+            .into_iter()
+            .filter(|deployment| wanted(&deployment.id))
+            .filter_map(|deployment| {
+                let inventory = deployment.inventory?;
+                Some(Pair {
+                    name: deployment.id,
+                    mapping: inventory.mapping,
+                    source: inventory.source,
+                })
+            })
+            .collect();
+        if pairs.is_empty() {
+            return Err(Failure::new(
+                Exit::Usage,
+                "no such deployment has an inventory",
+            ));
+        }
+        Ok(pairs)
+    }
+}
+
+fn read_mapping(file: &Path) -> Result<Mapping, Failure> {
+    let name = file.display();
+    let text = fs::read_to_string(file)
+        .map_err(|error| Failure::new(Exit::Config, format!("{name}: {error}")))?;
+    Mapping::parse(&text).map_err(|findings| {
+        let lines: Vec<_> = findings
+            .iter()
+            .map(|finding| format!("\n  × {finding}"))
+            .collect();
+        Failure::new(Exit::Config, format!("{name}:{}", lines.concat()))
+    })
+}
+
+async fn open(pair: &Pair) -> Result<Source, Failure> {
+    Ok(Source::open(pair.source.clone(), pair.mapping.plan()).await?)
+}
+
+async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
+    let mut exit = Exit::Fine;
+    let (mut lines, mut reports) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        let tally = app::take_stock(&open(&pair).await?, &pair.mapping).await?;
+        if tally.report.has_findings() || !tally.missing_columns.is_empty() {
+            exit = Exit::Findings;
+        }
+        let missing: Vec<_> = tally
+            .missing_columns
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        lines.push(
+            format!("{}\n{}", pair.name, tally.report)
+                .trim_end()
+                .to_owned(),
+        );
+        lines.extend(missing.iter().map(|finding| format!("  × {finding}")));
+        let mut report = tally.report.to_json();
+        if let Some(report) = report.as_object_mut() {
+            report.insert("deployment".to_owned(), pair.name.into());
+            report.insert("missing_columns".to_owned(), json!(missing));
+        }
+        reports.push(report);
+    }
+    output.print(
+        &lines.join("\n"),
+        &json!({ "schema_version": 1, "mappings": reports }),
+    )?;
+    Ok(exit)
+}
+
+async fn explain(pairs: Vec<Pair>, vehicle: &str, output: Output) -> Result<Exit, Failure> {
+    let mut found = Vec::new();
+    for pair in pairs {
+        let mapping = &pair.mapping;
+        open(&pair)
+            .await?
+            .read(|row: Row, tables: &Tables| {
+                if names(&mapping.apply(&row, tables), vehicle) {
+                    found.push(mapping.explain(&row, tables).to_string());
+                }
+            })
+            .await?;
+    }
+    if found.is_empty() {
+        return Err(Failure::new(
+            Exit::Findings,
+            "no row became a vehicle with this id, VIN or stock number",
+        ));
+    }
+    output.print(
+        found.join("\n").trim_end(),
+        &json!({ "schema_version": 1, "explanations": found }),
+    )?;
+    Ok(Exit::Fine)
+}
+
+fn names(outcome: &Outcome, vehicle: &str) -> bool {
+    let is = |id: Option<&str>| id.is_some_and(|id| id.eq_ignore_ascii_case(vehicle));
+    let any = |ids: &Identifiers| {
+        is(ids.vehicle_id.as_deref()) || is(ids.vin.as_deref()) || is(ids.stock.as_deref())
+    };
+    match outcome {
+        Outcome::Published(listing, _) => ["vehicle_id", "vin", "stock"]
+            .into_iter()
+            .any(|key| is(listing.get(key).and_then(Value::as_str))),
+        Outcome::Hidden { identifiers, .. } | Outcome::Rejected { identifiers, .. } => {
+            any(identifiers)
+        }
+    }
+}
+
+impl From<sources::SourceError> for Failure {
+    fn from(error: sources::SourceError) -> Self {
+        let exit = match error.fault {
+            sources::Fault::Settings => Exit::Config,
+            sources::Fault::Unreachable
+            | sources::Fault::Refused
+            | sources::Fault::Query
+            | sources::Fault::Data
+            | sources::Fault::Limit
+            | sources::Fault::Timeout => Exit::Unavailable,
+        };
+        Self::new(exit, error.to_string())
+    }
+}

@@ -1,0 +1,247 @@
+//! Whole configurations: what is shown to people works, and what is wrong is all said at once.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::config::{Config, Environment, Finding, Sources};
+use crate::delivery;
+use crate::sources;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The fenced TOML texts of a document.
+fn examples(name: &str) -> Vec<String> {
+    let text = fs::read_to_string(root().join(name)).unwrap();
+    let mut found = Vec::new();
+    let mut inside: Option<Vec<&str>> = None;
+    for line in text.lines() {
+        match (line.trim(), &mut inside) {
+            ("```toml", None) => inside = Some(Vec::new()),
+            ("```", Some(_)) => found.push(inside.take().unwrap().join("\n")),
+            (line, Some(lines)) => lines.push(line),
+            (_, None) => {}
+        }
+    }
+    found
+}
+
+/// Loads `text` beside a mapping, with the secrets' files where a test can have them.
+fn load(folder: &Path, text: &str, variables: &[(&str, &str)]) -> Result<Config, Vec<Finding>> {
+    let file = folder.join("forecourt.toml");
+    fs::write(&file, text).unwrap();
+    let mapping = examples("README.md")
+        .into_iter()
+        .find(|text| text.contains("[price]"));
+    fs::write(folder.join("mapping.toml"), mapping.unwrap()).unwrap();
+    let secret = folder.join("secret");
+    fs::write(&secret, "sqlite:///nowhere.sqlite\n").unwrap();
+    let secret = secret.display().to_string();
+    let files = [
+        (
+            "FORECOURT_DEPLOYMENTS__MAIN__INVENTORY__SOURCE__URL_FILE",
+            secret.as_str(),
+        ),
+        (
+            "FORECOURT_DEPLOYMENTS__MAIN__LEADS__DELIVERIES__CRM__PASSWORD_FILE",
+            secret.as_str(),
+        ),
+    ];
+    let variables = files.iter().chain(variables);
+    Config::load(&Sources {
+        files: vec![file],
+        flags: Vec::new(),
+        environment: variables
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect::<Environment>(),
+    })
+    .map_err(|findings| findings.0)
+}
+
+fn documented(name: &str) -> String {
+    examples(name)
+        .into_iter()
+        .find(|text| text.contains("[deployments.main]"))
+        .unwrap()
+}
+
+#[test]
+fn the_examples_of_readme_and_reference_are_right() {
+    for name in ["README.md", "docs/configuration.md"] {
+        let folder = tempfile::tempdir().unwrap();
+        let config = load(folder.path(), &documented(name), &[])
+            .unwrap_or_else(|f| panic!("{name}: {f:#?}"));
+        let main = &config.deployments[0];
+        assert_eq!(main.public_url.urls(8080).mcp, "https://dealer.example/mcp");
+        let leads = main.leads.as_ref().unwrap();
+        let crm = leads
+            .targets
+            .iter()
+            .find(|target| target.name == "crm")
+            .unwrap();
+        let delivery::Settings::Smtp(smtp) = &crm.delivery else {
+            panic!("{:?}", crm.delivery);
+        };
+        assert_eq!(smtp.port, 587);
+        assert_eq!(smtp.login.as_ref().unwrap().1, "sqlite:///nowhere.sqlite");
+        let sources::Settings::Sql(sql) = &main.inventory.as_ref().unwrap().source else {
+            panic!("not sql");
+        };
+        assert_eq!(sql.url, "sqlite:///nowhere.sqlite");
+    }
+}
+
+#[test]
+fn every_field_and_step_that_the_mapping_page_names_is_known() {
+    let page = fs::read_to_string(root().join("docs/mapping.md")).unwrap();
+    let (_, fields) = page.split_once("The names are AAP's: ").unwrap();
+    let (fields, _) = fields.split_once("\n\n").unwrap();
+    let names: Vec<&str> = fields.split('`').skip(1).step_by(2).collect();
+    assert_eq!(names.len(), 35);
+    let lines: Vec<String> = names
+        .iter()
+        .filter(|name| !["vehicle_id", "status"].contains(name))
+        .map(|name| format!("{name} = \"X\""))
+        .collect();
+    let text = format!(
+        "name = \"n\"\n[source]\nkind = \"sql\"\nquery = \"SELECT 1\"\nkey = \"K\"\n[fields]\nvehicle_id = \"K\"\n\
+         status = \"S\"\n{}\n[updated_at]\nprovenance = \"source_column\"\nfrom = \"T\"\n",
+        lines.join("\n")
+    );
+    crate::mapping::Mapping::parse(&text).unwrap();
+}
+
+#[test]
+fn the_demo_s_file_is_an_ordinary_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("forecourt.toml");
+    fs::copy(root().join("demo/forecourt.toml"), &file).unwrap();
+    let preset = root().join("mappings/dms-sqlserver/mapping.toml");
+    fs::copy(preset, folder.path().join("mapping.toml")).unwrap();
+    let sources = Sources {
+        files: vec![file],
+        ..Sources::default()
+    };
+    let config = Config::load(&sources).unwrap();
+    assert_eq!(config.data_directory, folder.path().join("."));
+    let urls = config.deployments[0].public_url.urls(1234);
+    assert_eq!(urls.mcp, "http://127.0.0.1:1234/mcp");
+    assert!(urls.serve_inventory_page);
+}
+
+#[test]
+fn a_configuration_says_everything_that_is_wrong_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = documented("README.md")
+        .replace(
+            "domain = \"dealer.example\"",
+            "domain = \"https://dealer.example/x\"\nskils = []",
+        )
+        .replace("timezone = \"America/Chicago\"", "timezone = \"Chicago\"")
+        .replace("latitude = 41.88", "latitude = 141.88")
+        .replace("kind = \"sql\"", "kind = \"sqll\"")
+        .replace("host = \"smtp.dealer.example\"\n", "");
+    let findings = load(
+        folder.path(),
+        &text,
+        &[
+            ("FORECOURT_SERVER__LISTEN", "here"),
+            (
+                "FORECOURT_DEPLOYMENTS__MAIN__SEARCH__DEFAULT_SORT",
+                "beauty desc",
+            ),
+            ("FORECOURT_DEPLOYMENTS__MAIN__MCP__PATH", "mcp/"),
+        ],
+    )
+    .unwrap_err();
+    let keys: Vec<&str> = findings
+        .iter()
+        .map(|finding| finding.key.as_str())
+        .collect();
+    for key in [
+        "deployments.main.domain",
+        "deployments.main.skils",
+        "deployments.main.profile.rooftops.0.timezone",
+        "deployments.main.profile.rooftops.0.geo.latitude",
+        "deployments.main.inventory.source.kind",
+        "deployments.main.leads.deliveries.crm.host",
+        "server.listen",
+        "deployments.main.search.default_sort",
+        "deployments.main.mcp.path",
+    ] {
+        assert!(keys.contains(&key), "{key} in {keys:?}");
+    }
+    assert!(
+        findings
+            .iter()
+            .all(|f| !f.reason.is_empty() && !f.remedy.is_empty() && f.place.is_some())
+    );
+}
+
+// AAP-048
+#[test]
+fn plain_http_is_for_loopback_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "FORECOURT_DEPLOYMENTS__MAIN__PUBLIC_URL";
+    for (url, fine) in [
+        ("https://dealer.example", true),
+        ("https://dealer.example:8443", true),
+        ("http://127.0.0.1:8080", true),
+        ("http://[::1]:8080", true),
+        ("http://dealer.example", false),
+        ("http://127.0.0.1.dealer.example", false),
+        ("ftp://dealer.example", false),
+        ("https://user@dealer.example", false),
+        ("https://dealer.example/base", false),
+        ("dealer.example", false),
+    ] {
+        let loaded = load(folder.path(), &documented("README.md"), &[(name, url)]);
+        let found = loaded.err().unwrap_or_default();
+        let keys: Vec<&str> = found.iter().map(|finding| finding.key.as_str()).collect();
+        let wanted: &[&str] = if fine {
+            &[]
+        } else {
+            &["deployments.main.public_url"]
+        };
+        assert_eq!(keys, wanted, "{url}");
+    }
+}
+
+#[test]
+fn a_secret_is_given_once_and_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = documented("README.md");
+    let password = "FORECOURT_DEPLOYMENTS__MAIN__LEADS__DELIVERIES__CRM__PASSWORD";
+    let findings = load(folder.path(), &text, &[(password, "hunter2")]).unwrap_err();
+    assert_eq!(findings.len(), 1, "{findings:?}");
+    assert_eq!(
+        findings[0].key,
+        "deployments.main.leads.deliveries.crm.password_file"
+    );
+    assert!(!format!("{findings:?}").contains("hunter2"));
+    let missing = [(
+        "FORECOURT_DEPLOYMENTS__MAIN__LEADS__DELIVERIES__CRM__PASSWORD_FILE",
+        "/nowhere",
+    )];
+    let findings = load(folder.path(), &text, &missing).unwrap_err();
+    assert!(findings[0].reason.contains("/nowhere"), "{findings:?}");
+}
+
+#[test]
+fn a_missing_mapping_and_a_wrong_one_are_findings() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "FORECOURT_DEPLOYMENTS__MAIN__INVENTORY__MAPPING";
+    let text = documented("README.md");
+    let findings = load(folder.path(), &text, &[(name, "/nowhere.toml")]).unwrap_err();
+    assert_eq!(findings[0].key, "deployments.main.inventory.mapping");
+    let wrong = folder.path().join("wrong.toml");
+    fs::write(&wrong, "name = 3\n[fieldz]\n").unwrap();
+    let findings = load(folder.path(), &text, &[(name, wrong.to_str().unwrap())]).unwrap_err();
+    assert!(
+        findings
+            .iter()
+            .all(|finding| finding.reason.contains("wrong.toml")),
+        "{findings:?}"
+    );
+}

@@ -1,0 +1,104 @@
+//! A website's tables in MariaDB.
+
+use sqlx::{ConnectOptions, Connection};
+
+use super::servers::{Server, patiently};
+use crate::mapping::tests::presets::{check_expected, differences, expect, mapping, read, root};
+use crate::sources::{Settings, Source, sql};
+
+async fn filled() -> Server {
+    let server = Server::mariadb();
+    let address = server.mariadb_url();
+    let options: sqlx::mysql::MySqlConnectOptions = address.replace("/dms?", "/?").parse().unwrap();
+    let mut session = patiently(|| options.connect()).await;
+    let sample = root().join("mappings/mysql-website/sample.sql");
+    let sample = std::fs::read_to_string(sample).unwrap();
+    for text in ["CREATE DATABASE dms", "USE dms"] {
+        sqlx::raw_sql(text).execute(&mut session).await.unwrap();
+    }
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sample))
+        .execute(&mut session)
+        .await
+        .unwrap();
+    session.close().await.unwrap();
+    server
+}
+
+#[tokio::test]
+async fn a_website_in_mariadb_becomes_the_canonical_vehicles() {
+    let server = filled().await;
+    let mapping = mapping("mysql-website");
+    let settings = Settings::Sql(sql::Settings::new(server.mariadb_url()));
+    let mapped = read(&mapping, settings.clone()).await;
+    let found = differences(
+        &mapped.resolved.kept,
+        &[
+            "stock",
+            "vin",
+            "year",
+            "make",
+            "model",
+            "trim",
+            "condition",
+            "vehicle_type",
+            "body",
+            "fuel",
+            "transmission",
+            "driveline",
+            "mileage",
+            "msrp",
+            "list_price",
+            "features",
+            "status",
+            "updated_at",
+            "rooftop",
+            "electric_range_mi",
+            "battery_kwh",
+            "charge_port",
+            "dc_fast_charge",
+            "displacement_cc",
+            "fees",
+        ],
+    );
+    expect(
+        &found,
+        &[
+            (
+                "C10123.fees",
+                "[{\"name\":\"Documentation fee\",\"amount\":499}] for -",
+                "these tables have no row that takes the fee off this car",
+            ),
+            (
+                "E10110.mileage",
+                "24109 for 24110",
+                "the odometer is in kilometres, rounded when it was entered",
+            ),
+            (
+                "U10101.list_price",
+                "- for 23995",
+                "the only amount of this row has the fees inside: it is the price",
+            ),
+            (
+                "U10129.fees",
+                "- for [{\"name\":\"Documentation fee\",\"amount\":499}]",
+                "no amount, no fees",
+            ),
+            ("U10129.list_price", "- for 28888", "1.00 is a placeholder"),
+        ],
+    );
+    let prices = mapped
+        .resolved
+        .kept
+        .iter()
+        .filter(|listing| listing.contains_key("price"));
+    assert_eq!(
+        prices.count(),
+        1,
+        "only the row that says its fees are inside has a price"
+    );
+    check_expected("mysql-website", &mapped.resolved.kept);
+
+    let source = Source::open(settings, mapping.plan()).await.unwrap();
+    let (rows, _) = source.look_up(&["12".to_owned()]).await.unwrap();
+    assert_eq!(rows[0].children["fees"][0]["amount"], "650.00");
+}

@@ -1,0 +1,159 @@
+//! Starts a private PostgreSQL or MariaDB on a socket in a temporary directory, and ends it on drop.
+//! Needs their programs on the machine (`apt-get install postgresql mariadb-server`).
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub(crate) struct Server {
+    child: Child,
+    directory: tempfile::TempDir,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _killed = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+fn program(name: &str) -> PathBuf {
+    let mut places: Vec<PathBuf> = ["/usr/local/bin", "/usr/bin", "/usr/sbin", "/usr/local/sbin"]
+        .iter()
+        .map(PathBuf::from)
+        .collect();
+    if let Ok(versions) = std::fs::read_dir("/usr/lib/postgresql") {
+        places.extend(versions.flatten().map(|entry| entry.path().join("bin")));
+    }
+    let found = places
+        .iter()
+        .map(|place| place.join(name))
+        .find(|p| p.exists());
+    found
+        .unwrap_or_else(|| panic!("`{name}` is missing: apt-get install postgresql mariadb-server"))
+}
+
+/// PostgreSQL refuses to run as root, so root steps down to an account without rights.
+fn unprivileged() -> Option<(u32, u32)> {
+    use std::os::unix::fs::MetadataExt;
+    let own = std::fs::metadata("/proc/self").unwrap();
+    (own.uid() == 0).then_some((65_534, 65_534))
+}
+
+fn command(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    if let Some((user, group)) = unprivileged() {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir_in("/tmp").unwrap();
+    std::fs::set_permissions(directory.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    if let Some((user, group)) = unprivileged() {
+        chown(directory.path(), Some(user), Some(group)).unwrap();
+    }
+    directory
+}
+
+fn wait_for(path: &Path, child: &mut Child) {
+    let start = Instant::now();
+    while !path.exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the server ended");
+        assert!(start.elapsed() < Duration::from_mins(1), "no socket");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+impl Server {
+    pub(crate) fn postgres() -> Self {
+        let directory = directory();
+        let data = directory.path().join("data");
+        let made = command(&program("initdb"))
+            .args([
+                "--no-sync",
+                "--auth=trust",
+                "--username=dms",
+                "--encoding=UTF8",
+                "-D",
+            ])
+            .arg(&data)
+            .status()
+            .unwrap();
+        assert!(made.success(), "initdb failed");
+        let mut child = command(&program("postgres"))
+            .arg("-D")
+            .arg(&data)
+            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
+            .arg(directory.path())
+            .spawn()
+            .unwrap();
+        wait_for(&directory.path().join(".s.PGSQL.5432"), &mut child);
+        Self { child, directory }
+    }
+
+    pub(crate) fn postgres_url(&self) -> String {
+        format!(
+            "postgres://dms@localhost/postgres?host={}",
+            self.directory.path().display()
+        )
+    }
+
+    pub(crate) fn mariadb() -> Self {
+        let directory = directory();
+        let data = directory.path().join("data");
+        let made = command(&program("mariadb-install-db"))
+            .args([
+                "--no-defaults",
+                "--auth-root-authentication-method=normal",
+                "--skip-test-db",
+            ])
+            .arg(format!("--datadir={}", data.display()))
+            .status()
+            .unwrap();
+        assert!(made.success(), "mariadb-install-db failed");
+        let socket = directory.path().join("socket");
+        let mut child = command(&program("mariadbd"))
+            .args([
+                "--no-defaults",
+                "--skip-networking",
+                "--innodb-flush-log-at-trx-commit=0",
+            ])
+            .arg(format!("--datadir={}", data.display()))
+            .arg(format!("--socket={}", socket.display()))
+            .arg(format!(
+                "--pid-file={}",
+                directory.path().join("pid").display()
+            ))
+            .spawn()
+            .unwrap();
+        wait_for(&socket, &mut child);
+        Self { child, directory }
+    }
+
+    pub(crate) fn mariadb_url(&self) -> String {
+        format!(
+            "mysql://root@localhost/dms?socket={}",
+            self.directory.path().join("socket").display()
+        )
+    }
+}
+
+/// Runs until it succeeds: a socket may exist a moment before the server answers.
+pub(crate) async fn patiently<T, F>(mut attempt: impl FnMut() -> F) -> T
+where
+    F: Future<Output = Result<T, sqlx::Error>>,
+{
+    let start = Instant::now();
+    loop {
+        match attempt().await {
+            Ok(done) => return done,
+            Err(error) => assert!(start.elapsed() < Duration::from_secs(30), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
