@@ -241,3 +241,40 @@ fn percent_encoding_is_decoded_strictly() {
         assert_eq!(form::decode(bad), None, "{bad}");
     }
 }
+
+proptest::proptest! {
+    // AAP-282
+    #[test]
+    fn no_text_from_outside_brings_a_reader_down(text in "\\PC{0,200}", parts in "[A-Za-z0-9_.=-]{0,200}") {
+        for text in [text.as_str(), parts.as_str()] {
+            let media_type = Some(b"application/x-www-form-urlencoded".as_slice());
+            let _form = form::Form::parse(media_type, text.as_bytes()).is_ok();
+            let _jws = jws::Jws::parse(text, 4096).is_some();
+            let _shape = client_id_shape(text) || redirect_shape(text, "a.example");
+            let htu = format!("https://d.example/{text}");
+            if let Some(normal) = normal_htu(&htu) {
+                // normal forms stay as they are
+                proptest::prop_assert_eq!(normal_htu(&normal), Some(normal));
+            }
+            let expected = Expected {
+                method: "POST",
+                url: "https://d.example/",
+                token: None,
+                now: 0,
+                window_s: 60,
+            };
+            proptest::prop_assert!(dpop::check(&[text.as_bytes()], &expected).is_err());
+        }
+    }
+
+    // AAP-240 AAP-284
+    #[test]
+    fn dates_of_any_number_are_judged_without_overflow(number in proptest::prelude::any::<f64>(), whole in proptest::prelude::any::<i64>()) {
+        for value in [json!(number), json!(whole)] {
+            let claims = json!({ "exp": value });
+            if let Ok(Some(seconds)) = jws::seconds(claims.as_object().unwrap(), "exp") {
+                proptest::prop_assert!((0..1 << 40).contains(&seconds));
+            }
+        }
+    }
+}
