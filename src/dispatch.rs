@@ -111,9 +111,10 @@ fn span(
 fn refusal(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
     if error.code == ErrorCode::InternalError {
-        tracing::error!(error_id, cause = error.cause, "call failed");
+        log_failure(&error, &error_id);
+    } else {
+        log_refusal(&error, &error_id);
     }
-    note(&error, &error_id);
     Refusal {
         error,
         error_id,
@@ -121,11 +122,12 @@ fn refusal(error: AapError, deployment: &Deployment) -> Refusal {
     }
 }
 
-fn note(error: &AapError, error_id: &str) {
-    tracing::info!(
-        outcome = error.code.id(),
-        error_id,
-        cause = error.cause,
-        "call"
-    );
+fn log_failure(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::error!(outcome, error_id, cause, "call failed");
+}
+
+fn log_refusal(error: &AapError, error_id: &str) {
+    let (outcome, cause) = (error.code.id(), error.cause.as_deref().unwrap_or_default());
+    tracing::info!(outcome, error_id, cause, "call refused");
 }

@@ -115,9 +115,7 @@ pub fn read(body: &[u8]) -> Result<Message, Fault> {
             "Send one JSON-RPC message per request; batches are not accepted.",
         )),
         Ok(_) => Err(invalid(None, "A JSON-RPC message is a JSON object.")),
-        Err(error @ (JsonError::DuplicateName { .. } | JsonError::TooDeep)) => {
-            Err(invalid(None, format!("Invalid request: {error}.")))
-        }
+        Err(error @ JsonError::TooDeep) => Err(invalid(None, format!("Invalid request: {error}."))),
         Err(error) => Err(Fault::new(
             None,
             PARSE_ERROR,
@@ -208,7 +206,7 @@ mod tests {
         );
         assert_eq!(
             fault(r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#),
-            (INVALID_REQUEST, None)
+            (PARSE_ERROR, None)
         );
     }
 

@@ -24,11 +24,11 @@ def check_commands(binary, folder, checks):
 
     bad = data / "bad.toml"
     text = Path(config).read_text()
-    bad.write_text(text.replace("refresh_interval_s", "refresh_interval_seconds").replace('"mapping.toml"', '"absent.toml"'))
+    bad.write_text(text.replace("refresh_interval_s", "refresh_intervall_s").replace('"mapping.toml"', '"absent.toml"'))
     code, printed = output(binary, "check", "--config", str(bad))
     checks.equal("a bad configuration's exit code", code, 78)
-    checks.that("both faults are named at once", "refresh_interval_seconds" in printed and "absent.toml" in printed, printed)
-    checks.that("a misspelt key gets a suggestion", "refresh_interval_s`" in printed or "refresh_interval_s " in printed, printed)
+    checks.that("both faults are named at once", "refresh_intervall_s" in printed and "absent.toml" in printed, printed)
+    checks.that("a misspelt key gets a suggestion", "refresh_interval_s" in printed, printed)
 
     # a file that is no database
     shutil.copy(config, data / "unreadable.toml")

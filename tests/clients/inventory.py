@@ -5,7 +5,7 @@ from pathlib import Path
 
 import scenario
 
-EXPECTED = Path(__file__).parents[1] / "data" / "expected-canonical.json"
+EXPECTED = Path(__file__).parents[1] / "data" / "inventory" / "expected-canonical.json"
 
 # Fields compared as they stand.
 FIELDS = [
@@ -20,6 +20,8 @@ CANNOT_KNOW = {
     # A unit without a price need not tell the fees that would be inside it.
     ("N24126", "price"): [None],
     ("N24126", "fees"): [[{"name": "Documentation fee", "amount": 499}], None],
+    # Its own row takes the rooftop's only fee away: the source knows that there is none, which an empty list says.
+    ("C10123", "fees"): [[], None],
     # Half past one on the night the clocks went back happened twice, and the column has no zone.
     ("U10129", "updated_at"): ["2026-11-01T08:30:00Z", "2026-11-01T09:30:00Z"],
 }

@@ -31,13 +31,14 @@ def document(message):
 
 
 def of(messages, address):
-    """The mails whose customer has this address."""
-    found = []
-    for message in messages:
-        xml = document(message)
-        if xml and address.encode() in xml:
-            found.append((message, xml))
-    return found
+    """The mails about this address's owner, each with its ADF document, if it has one."""
+    return [(message, document(message)) for message in messages if address in words(message)]
+
+
+def words(message):
+    """Everything that a mail says, decoded."""
+    parts = [part.get_content() for part in message.walk() if not part.is_multipart()]
+    return "\n".join(p if isinstance(p, str) else p.decode("utf-8", "replace") for p in parts)
 
 
 def wait_for(folder, addresses, seconds):
@@ -59,6 +60,8 @@ def check_mail(messages, request, car, checks, scratch):
         return
     message, xml = found[0]
     checks.that("it has a Message-ID", bool(message["Message-ID"]), list(message.items()))
+    if not checks.that("it carries an ADF document", xml is not None, words(message)):
+        return
     file = Path(scratch) / "lead.xml"
     file.write_bytes(xml)
     command = ["xmllint", "--nonet", "--noout", "--dtdvalid", str(DTD), str(file)]
@@ -82,6 +85,17 @@ def check_mail(messages, request, car, checks, scratch):
         for member in ("year", "make", "model", "vin", "stock"):
             seen = text(f".//vehicle/{member}")
             checks.equal(f"the car's {member}", seen, str(car[member]) if member in car else None)
+
+
+# AAP-575
+def check_plain_mail(messages, request, checks):
+    """An inquiry without a car, which ADF cannot carry: one mail in words, with no made-up vehicle."""
+    address = request["customer"]["email"]
+    found = of(messages, address)
+    if checks.equal(f"one mail for {address}", len(found), 1):
+        message, xml = found[0]
+        checks.equal("no ADF without a car", xml, None)
+        checks.that("it says the buyer's message", request["message"] in words(message), words(message))
 
 
 def name(element):

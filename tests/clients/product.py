@@ -1,13 +1,30 @@
 """Starts and ends the product as a person would, and waits for what it says instead of sleeping."""
 
+import atexit
 import json
 import queue
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 from urllib.parse import urlsplit
+
+
+RUNNING = []
+
+
+def end_all():
+    """Whatever happens to the tests, no process of theirs stays."""
+    for process in RUNNING:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+atexit.register(end_all)
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 class NotReady(Exception):
@@ -22,6 +39,7 @@ class Product:
         self.process = subprocess.Popen(
             [binary, *arguments], stdout=subprocess.PIPE, stderr=self.log, text=True
         )
+        RUNNING.append(self.process)
         self.lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
         self.ready = self._first_line(60) if url is None else self._listening(url, 60)

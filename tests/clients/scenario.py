@@ -274,7 +274,7 @@ class Scenario:
         refused("a channel without its value", unreachable, "INVALID_CONSENT", "/customer/phone")
         scope = leads.with_consent(good, scope=["marketing"])
         refused("another scope", scope, "INVALID_CONSENT", "/consent/scope/0")
-        elsewhere = good | {"vehicle_of_interest": {"vin": "1HGCV1F32MA999999", "condition": "used"}}
+        elsewhere = good | {"vehicle_of_interest": {"vehicle_id": "no-such-car", "condition": "used"}}
         self.refused("a lead for an unknown car", "aap_lead_submit", elsewhere, "VEHICLE_NOT_FOUND")
 
     # AAP-097

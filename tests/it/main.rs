@@ -7,6 +7,7 @@
     reason = "a test stops at the first surprise, in its own functions too"
 )]
 
+mod app;
 mod architecture;
 mod cli;
 mod edge;

@@ -237,7 +237,7 @@ fn the_body_is_exactly_one_json_rpc_message() {
         (
             "same name twice",
             br#"{"jsonrpc":"2.0","id":1,"id":1,"method":"ping"}"#,
-            -32600,
+            -32700,
         ),
     ];
     for (name, text, code) in unread {

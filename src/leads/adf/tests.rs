@@ -659,3 +659,13 @@ proptest! {
         prop_assert_eq!(xmllint(&written), Ok(()));
     }
 }
+
+// AAP-576: a line end of any kind reaches every reader as the same one.
+#[test]
+fn line_ends_of_every_kind_are_one() {
+    assert_eq!(
+        text::clean("a\r\nb\rc\u{85}d\u{2028}e\nf\u{b}"),
+        "a\nb\nc\nd\ne\nf"
+    );
+    assert_eq!(text::clean_line("a\u{2028}b\u{85}c"), "a b c");
+}

@@ -16,9 +16,12 @@ pub enum Charset {
     Translit,
 }
 
-/// A text as XML 1.0 can carry it: controls and non-characters dropped, line ends as LF.
+/// A text as XML 1.0 can carry it: controls and non-characters dropped, every kind of line end as LF.
 pub(super) fn clean(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    // XML 1.1 §2.11 takes NEL and LINE SEPARATOR for line ends too, and some readers of 1.0 do the same.
+    let text = text
+        .replace("\r\n", "\n")
+        .replace(['\r', '\u{85}', '\u{2028}'], "\n");
     text.chars()
         .filter(|c| is_xml(*c))
         .collect::<String>()
