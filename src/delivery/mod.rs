@@ -1,8 +1,9 @@
-//! Ways out of the house: SMTP, a directory. Must not know leads or stores: it gets a finished parcel and
+//! Ways out of the house: SMTP, HTTP, a directory. Must not know leads or stores: it gets a finished parcel and
 //! says how the attempt ended. An attempt has two steps, so that whoever keeps the books can write down that
 //! the transmission begins before anything is sent that could be taken twice.
 
 mod directory;
+mod http;
 mod mail;
 pub mod receiver;
 mod smtp;
@@ -11,6 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub use directory::Directory;
+pub use http::{Http, HttpAuth, HttpForm, HttpSettings, Rules};
 pub use receiver::MailReceiver;
 use smtp::Ready as SmtpReady;
 pub use smtp::{Smtp, SmtpSettings, SmtpTls};
@@ -19,6 +21,7 @@ pub use smtp::{Smtp, SmtpSettings, SmtpTls};
 #[derive(Clone, Debug)]
 pub enum Settings {
     Smtp(Box<SmtpSettings>),
+    Http(Box<HttpSettings>),
     /// One file per lead, renamed into place: for the demo and for SFTP pick-up.
     Directory {
         path: PathBuf,
@@ -29,6 +32,7 @@ pub enum Settings {
 #[derive(Debug)]
 pub enum Target {
     Smtp(Box<Smtp>),
+    Http(Box<Http>),
     Directory(Directory),
 }
 
@@ -88,6 +92,8 @@ pub enum DeliveryError {
     Address(String),
     #[error("the TLS settings of the mail relay: {0}")]
     Tls(String),
+    #[error("HTTP: {0}")]
+    Http(String),
     #[error("directory {path}: {cause}")]
     Directory {
         path: PathBuf,
@@ -100,6 +106,7 @@ impl Target {
     pub fn new(settings: &Settings) -> Result<Self, DeliveryError> {
         match settings {
             Settings::Smtp(settings) => Smtp::new(settings).map(|smtp| Self::Smtp(Box::new(smtp))),
+            Settings::Http(settings) => Http::new(settings).map(|http| Self::Http(Box::new(http))),
             Settings::Directory { path } => Directory::new(path).map(Self::Directory),
         }
     }
@@ -108,6 +115,7 @@ impl Target {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Smtp(_) => "smtp",
+            Self::Http(_) => "http",
             Self::Directory(_) => "directory",
         }
     }
@@ -120,6 +128,7 @@ impl Target {
                 .prepare(parcel)
                 .await
                 .map(|ready| Ready::Smtp(Box::new(ready))),
+            Self::Http(http) => Ok(Ready::Http(http, parcel.clone())),
             Self::Directory(directory) => Ok(Ready::Directory(directory, parcel.clone())),
         }
     }
@@ -128,6 +137,7 @@ impl Target {
 /// An attempt that has sent nothing yet which the receiver could take.
 pub enum Ready<'a> {
     Smtp(Box<SmtpReady>),
+    Http(&'a Http, Parcel),
     Directory(&'a Directory, Parcel),
 }
 
@@ -136,6 +146,7 @@ impl Ready<'_> {
     pub fn repeats_safely(&self) -> bool {
         match self {
             Self::Smtp(_) => false,
+            Self::Http(http, _) => http.deduplicates(),
             Self::Directory(..) => true,
         }
     }
@@ -144,6 +155,7 @@ impl Ready<'_> {
     pub async fn transmit(self) -> Outcome {
         match self {
             Self::Smtp(ready) => ready.transmit().await,
+            Self::Http(http, parcel) => http.post(&parcel).await,
             Self::Directory(directory, parcel) => directory.put(&parcel).await,
         }
     }
@@ -152,7 +164,7 @@ impl Ready<'_> {
     pub fn abandon(self) {
         match self {
             Self::Smtp(ready) => ready.leave(),
-            Self::Directory(..) => {}
+            Self::Http(..) | Self::Directory(..) => {}
         }
     }
 }
@@ -161,6 +173,7 @@ impl fmt::Debug for Ready<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Smtp(_) => "Ready::Smtp",
+            Self::Http(..) => "Ready::Http",
             Self::Directory(..) => "Ready::Directory",
         })
     }

@@ -36,6 +36,16 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
             "Set it to 1 or more; 7 is usual.",
         ));
     }
+    if settings
+        .keep_ledger
+        .is_some_and(|keep| keep < settings.retention)
+    {
+        findings.push(Finding::new(
+            "keep_ledger_days",
+            "leads would leave the ledger while retries of them are still recognised",
+            "Set it to retention_days or more.",
+        ));
+    }
     let known = ["email", "phone", "sms"];
     if settings.honoured_channels.is_empty()
         || settings

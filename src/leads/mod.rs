@@ -6,9 +6,11 @@ mod answer;
 mod check;
 mod consent;
 mod key;
+mod ledger;
 mod record;
 mod route;
 mod settings;
+mod transfer;
 pub mod worker;
 
 use std::sync::Arc;
@@ -27,10 +29,14 @@ use crate::seal::KeyRing;
 use crate::store::{Acceptance, Accepted, KeyEntry, NewDelivery, Store, StoreError};
 pub use adf::AdfProfile;
 pub use check::{Finding, check, check_receiver};
+pub use ledger::{
+    Decision, DeliverySummary, Dossier, Event, Ledger, LedgerError, Purge, Purged, Summary,
+};
 pub use record::{Receiver, Record, RecordError, RecordedCaller};
 pub use settings::{
     MIN_RETENTION, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,
 };
+pub use transfer::Imported;
 
 /// How long a retry waits for an original that is still being worked on.
 const PATIENCE: Duration = Duration::from_secs(5);

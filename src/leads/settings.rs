@@ -21,6 +21,8 @@ pub struct Settings {
     pub honoured_channels: Vec<String>,
     /// Whether ledger records are sealed with the key ring.
     pub seal_ledger: bool,
+    /// How long delivered leads stay in the ledger; `None` keeps them until a person purges them.
+    pub keep_ledger: Option<Duration>,
     /// A public text for the answer; `None` for the usual one. `{dealer}` and `{channels}` are replaced.
     pub answer_message: Option<String>,
     /// How the vendor appears to the CRM, where the dealer's profile does not say it well.
@@ -114,6 +116,7 @@ impl Settings {
             granted_at_tolerance: Duration::from_mins(1),
             honoured_channels: ["email", "phone", "sms"].map(str::to_owned).to_vec(),
             seal_ledger: true,
+            keep_ledger: None,
             answer_message: None,
             vendor: Vendor::default(),
             id_source: "Forecourt".to_owned(),

@@ -8,6 +8,7 @@ use super::refusal::{Code, Refusal};
 use super::replay::Seen;
 use super::token::Token;
 use super::{Issuer, carries_credentials, key, values};
+use crate::store::CallEntry;
 
 /// Who calls, verified. The ids are for authorization and scopes only, never for a log.
 #[derive(Clone)]
@@ -86,17 +87,26 @@ impl Issuer {
         Ok(token)
     }
 
-    /// Refuses a proof that was used. What this process cannot know is refused or asked of the ledger:
+    /// Refuses a proof that was used: by the one shared ledger, or from memory. What this process cannot know is refused or asked of the ledger:
     /// proofs from before its start, and proofs dated ahead, which may outlive a restart.
     async fn claim_call(&self, proof: &Proof) -> Result<(), Refusal> {
         let used = || Refusal::new(Code::InvalidDpopProof, "the proof was used");
+        let now = self.now();
+        if self.ledger.is_shared() {
+            let claim = self.proof_claim("api proof", proof);
+            let issuer = &self.settings.issuer;
+            return match self.ledger.call(issuer, &proof.jkt, &claim, now).await? {
+                CallEntry::Passed => Ok(()),
+                CallEntry::Used => Err(used()),
+                CallEntry::Ended => Err(Refusal::new(Code::InvalidToken, "ended Session")),
+            };
+        }
         if proof.iat < self.started_at {
             return Err(Refusal::new(
                 Code::InvalidDpopProof,
                 "the proof is older than this server's start",
             ));
         }
-        let now = self.now();
         let key = key::hash_parts(&[&proof.jkt, &proof.jti]);
         match self.proofs.claim(key, proof.expires_at, now) {
             Seen::New => {}

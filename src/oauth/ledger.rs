@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use jiff::Timestamp;
 
 use super::refusal::Refusal;
-use crate::store::{self, SessionEntry, Store, StoreError};
+use crate::store::{self, CallEntry, SessionEntry, Store, StoreError};
 
 /// One `jti` to claim.
 pub(super) struct Claim {
@@ -109,7 +109,13 @@ impl Ledger {
     }
 
     /// Ends a Session and keeps its key as a tombstone (AAP-252).
-    pub(super) async fn end(&self, issuer: &str, jkt: &str, forget_at: i64) -> Result<(), Refusal> {
+    pub(super) async fn end(
+        &self,
+        issuer: &str,
+        jkt: &str,
+        now: i64,
+        forget_at: i64,
+    ) -> Result<(), Refusal> {
         match self {
             Self::Memory(memory) => memory.with(|records| {
                 let session = records
@@ -125,9 +131,43 @@ impl Ledger {
                 Ok(())
             }),
             Self::Store(store) => store
-                .end_session(issuer, jkt, at(forget_at))
+                .end_session(issuer, jkt, at(now), at(forget_at))
                 .await
                 .map_err(|error| lost(&error)),
+        }
+    }
+
+    /// Whether other processes use it too, so that memory of one's own is not enough.
+    pub(super) fn is_shared(&self) -> bool {
+        match self {
+            Self::Memory(_) => false,
+            Self::Store(store) => store.is_shared(),
+        }
+    }
+
+    /// All that one call asks of a shared ledger, in one step.
+    pub(super) async fn call(
+        &self,
+        issuer: &str,
+        jkt: &str,
+        claim: &Claim,
+        now: i64,
+    ) -> Result<CallEntry, Refusal> {
+        match self {
+            Self::Memory(_) => {
+                let claims = std::slice::from_ref(claim);
+                let taken = self.claim_all(claims, now).await?;
+                Ok(taken.map_or(CallEntry::Passed, |_| CallEntry::Used))
+            }
+            Self::Store(store) => {
+                let claim = store::Claim {
+                    namespace: claim.namespace,
+                    key: &claim.key,
+                    expires_at: at(claim.expires_at),
+                };
+                let call = store.session_call(issuer, jkt, &claim, at(now));
+                call.await.map_err(|error| lost(&error))
+            }
         }
     }
 

@@ -39,7 +39,7 @@ impl Issuer {
         if let Some(token) = own {
             let forget_at = now + i64::from(self.settings.tombstone_s);
             self.ledger
-                .end(&self.settings.issuer, &token.jkt, forget_at)
+                .end(&self.settings.issuer, &token.jkt, now, forget_at)
                 .await?;
             let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
             ended.insert(token.jkt);

@@ -3,6 +3,7 @@
 //! decides whether something may be sent again.
 
 mod embedded;
+mod redis;
 mod rows;
 mod schema;
 mod sessions;
@@ -12,16 +13,24 @@ use std::path::Path;
 use jiff::Timestamp;
 
 pub use embedded::Embedded;
+pub use redis::{Redis, RedisSettings};
 pub use rows::{
-    Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, Lead,
-    LeadFilter, NewDelivery, Recovered, Tally,
+    Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, KeyRow,
+    Lead, LeadFilter, NewDelivery, Recovered, Restored, Tally,
 };
-pub use sessions::SessionEntry;
+pub use sessions::{CallEntry, SessionEntry};
+
+/// What the history says of a job whose process ended while it was transmitting.
+const INTERRUPTED_DURING: &str =
+    "the process ended while it was sending: whether the receiver has it is unknown";
+/// What it says when the transmission had not begun.
+const INTERRUPTED_BEFORE: &str = "the process ended before it began to send";
 
 /// Where a deployment's durable state lies.
 #[derive(Debug)]
 pub enum Store {
-    Embedded(Embedded),
+    Embedded(Box<Embedded>),
+    Redis(Box<Redis>),
 }
 
 /// A store that could not do what was asked. Nothing was half done: the caller may try again.
@@ -36,6 +45,9 @@ pub enum StoreError {
         found: i64,
         known: i64,
     },
+    /// A server that may lose what it is given.
+    #[error("store {place}: {reason}")]
+    Unfit { place: String, reason: &'static str },
     /// A row that this program did not write, or that was altered.
     #[error("store: unreadable row: {0}")]
     Corrupt(String),
@@ -44,13 +56,21 @@ pub enum StoreError {
 impl Store {
     /// Opens the embedded store at `path`, making or migrating its file as needed.
     pub async fn open_embedded(path: &Path) -> Result<Self, StoreError> {
-        Embedded::open(path).await.map(Self::Embedded)
+        let store = Embedded::open(path).await?;
+        Ok(Self::Embedded(Box::new(store)))
+    }
+
+    /// Connects to a Redis server that replicas share.
+    pub async fn open_redis(settings: &RedisSettings) -> Result<Self, StoreError> {
+        let store = Redis::open(settings).await?;
+        Ok(Self::Redis(Box::new(store)))
     }
 
     /// The kind of store, for logs.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Embedded(_) => "embedded",
+            Self::Redis(_) => "redis",
         }
     }
 
@@ -58,6 +78,7 @@ impl Store {
     pub async fn ping(&self) -> Result<(), StoreError> {
         match self {
             Self::Embedded(store) => store.ping().await,
+            Self::Redis(store) => store.ping().await,
         }
     }
 
@@ -70,6 +91,7 @@ impl Store {
     ) -> Result<Accepted, StoreError> {
         match self {
             Self::Embedded(store) => store.accept(acceptance, now).await,
+            Self::Redis(store) => store.accept(acceptance, now).await,
         }
     }
 
@@ -77,6 +99,7 @@ impl Store {
     pub async fn key(&self, key: &str, now: Timestamp) -> Result<Option<KeyEntry>, StoreError> {
         match self {
             Self::Embedded(store) => store.key(key, now).await,
+            Self::Redis(store) => store.key(key, now).await,
         }
     }
 
@@ -90,6 +113,7 @@ impl Store {
     ) -> Result<Option<Job>, StoreError> {
         match self {
             Self::Embedded(store) => store.take_job(deployment, target, now, lease_until).await,
+            Self::Redis(store) => store.take_job(deployment, target, now, lease_until).await,
         }
     }
 
@@ -97,6 +121,7 @@ impl Store {
     pub async fn mark_transmitting(&self, job: &Job, now: Timestamp) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.mark_transmitting(job, now).await,
+            Self::Redis(store) => store.mark_transmitting(job, now).await,
         }
     }
 
@@ -109,6 +134,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.finish(job, ending, now).await,
+            Self::Redis(store) => store.finish(job, ending, now).await,
         }
     }
 
@@ -118,6 +144,7 @@ impl Store {
     pub async fn recover(&self, now: Timestamp) -> Result<Recovered, StoreError> {
         match self {
             Self::Embedded(store) => store.recover(now).await,
+            Self::Redis(store) => store.recover(now).await,
         }
     }
 
@@ -129,6 +156,7 @@ impl Store {
     ) -> Result<Option<Timestamp>, StoreError> {
         match self {
             Self::Embedded(store) => store.next_due(deployment, target).await,
+            Self::Redis(store) => store.next_due(deployment, target).await,
         }
     }
 
@@ -141,6 +169,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.claim_all(claims, now).await,
+            Self::Redis(store) => store.claim_all(claims, now).await,
         }
     }
 
@@ -153,6 +182,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.is_claimed(namespace, key, now).await,
+            Self::Redis(store) => store.is_claimed(namespace, key, now).await,
         }
     }
 
@@ -160,6 +190,7 @@ impl Store {
     pub async fn leads(&self, filter: &LeadFilter) -> Result<Vec<Lead>, StoreError> {
         match self {
             Self::Embedded(store) => store.leads(filter).await,
+            Self::Redis(store) => store.leads(filter).await,
         }
     }
 
@@ -167,6 +198,7 @@ impl Store {
     pub async fn attempts(&self, lead_id: &str) -> Result<Vec<Attempt>, StoreError> {
         match self {
             Self::Embedded(store) => store.attempts(lead_id).await,
+            Self::Redis(store) => store.attempts(lead_id).await,
         }
     }
 
@@ -174,6 +206,7 @@ impl Store {
     pub async fn tally(&self, deployment: &str) -> Result<Tally, StoreError> {
         match self {
             Self::Embedded(store) => store.tally(deployment).await,
+            Self::Redis(store) => store.tally(deployment).await,
         }
     }
 
@@ -188,6 +221,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         match self {
             Self::Embedded(store) => store.decide(lead_id, target, from, ending, now).await,
+            Self::Redis(store) => store.decide(lead_id, target, from, ending, now).await,
         }
     }
 
@@ -195,6 +229,24 @@ impl Store {
     pub async fn remove(&self, lead_ids: &[String]) -> Result<u64, StoreError> {
         match self {
             Self::Embedded(store) => store.remove(lead_ids).await,
+            Self::Redis(store) => store.remove(lead_ids).await,
+        }
+    }
+
+    /// The idempotency key of a lead, while it is kept.
+    pub async fn key_row(&self, lead_id: &str) -> Result<Option<KeyRow>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.key_row(lead_id).await,
+            Self::Redis(store) => store.key_row(lead_id).await,
+        }
+    }
+
+    /// Takes in a whole lead from another store; `false` when it is here already. A key that is taken
+    /// here stays whose it is.
+    pub async fn restore(&self, restored: Restored, now: Timestamp) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.restore(restored).await,
+            Self::Redis(store) => store.restore(restored, now).await,
         }
     }
 
@@ -202,6 +254,8 @@ impl Store {
     pub async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         match self {
             Self::Embedded(store) => store.sweep(now).await,
+            // Redis lets keys expire by itself.
+            Self::Redis(_) => Ok(0),
         }
     }
 
@@ -209,9 +263,10 @@ impl Store {
     pub async fn close(&self) {
         match self {
             Self::Embedded(store) => store.close().await,
+            Self::Redis(store) => store.close().await,
         }
     }
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

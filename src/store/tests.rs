@@ -1,4 +1,7 @@
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -8,10 +11,86 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_900_000_000 + seconds).unwrap()
 }
 
-async fn open(directory: &tempfile::TempDir) -> Store {
-    Store::open_embedded(&directory.path().join("store.db"))
-        .await
-        .unwrap()
+/// A place where a store can be opened, more than once.
+pub(crate) struct Place {
+    directory: tempfile::TempDir,
+    redis: Option<RedisServer>,
+}
+
+impl Place {
+    fn embedded() -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
+            redis: None,
+        }
+    }
+
+    pub(crate) async fn redis(arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let redis = Some(RedisServer::start(directory.path(), arguments).await);
+        Self { directory, redis }
+    }
+
+    /// Every kind of store passes the same tests.
+    async fn each() -> [Self; 2] {
+        [
+            Self::embedded(),
+            Self::redis(&["--appendonly", "yes"]).await,
+        ]
+    }
+
+    async fn try_open(&self) -> Result<Store, StoreError> {
+        match &self.redis {
+            Some(server) => Store::open_redis(&server.settings).await,
+            None => Store::open_embedded(&self.directory.path().join("store.db")).await,
+        }
+    }
+
+    pub(crate) async fn open(&self) -> Store {
+        self.try_open().await.unwrap()
+    }
+}
+
+/// A Redis server of this test's own, on a socket in its directory.
+struct RedisServer {
+    process: Child,
+    settings: RedisSettings,
+}
+
+impl RedisServer {
+    async fn start(directory: &Path, arguments: &[&str]) -> Self {
+        let socket = directory.join("redis.sock");
+        #[expect(clippy::zombie_processes, reason = "dropping the server waits for it")]
+        let process = Command::new("redis-server")
+            .args(["--port", "0", "--save", "", "--unixsocket"])
+            .arg(&socket)
+            .arg("--dir")
+            .arg(directory)
+            .args(arguments)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server (package redis-server) must be installed");
+        let settings = RedisSettings {
+            url: format!("unix://{}", socket.display()),
+            prefix: "test".to_owned(),
+            danger_allow_eviction: false,
+            danger_allow_no_persistence: false,
+        };
+        for _ in 0..1000 {
+            if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
+                return Self { process, settings };
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("redis-server does not come up");
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
 }
 
 fn acceptance(key: &str, lead_id: &str) -> Acceptance {
@@ -51,326 +130,337 @@ async fn state(store: &Store, lead_id: &str) -> DeliveryState {
 // AAP-484 AAP-499
 #[tokio::test]
 async fn a_key_is_claimed_once_until_it_expires() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    let first = store
-        .accept(acceptance("k", "lead_1"), at(0))
-        .await
-        .unwrap();
-    assert!(matches!(first, Accepted::New));
-    let second = store
-        .accept(acceptance("k", "lead_2"), at(86_399))
-        .await
-        .unwrap();
-    let Accepted::Existing(entry) = second else {
-        panic!("the key was claimed twice")
-    };
-    assert_eq!(entry.lead_id, "lead_1");
-    assert_eq!(entry.answer.as_deref(), Some("answer of lead_1"));
-    let later = store
-        .accept(acceptance("k", "lead_3"), at(86_400))
-        .await
-        .unwrap();
-    assert!(matches!(later, Accepted::New));
-    assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 2);
+    for place in Place::each().await {
+        let store = place.open().await;
+        let first = store
+            .accept(acceptance("k", "lead_1"), at(0))
+            .await
+            .unwrap();
+        assert!(matches!(first, Accepted::New));
+        let second = store
+            .accept(acceptance("k", "lead_2"), at(86_399))
+            .await
+            .unwrap();
+        let Accepted::Existing(entry) = second else {
+            panic!("the key was claimed twice")
+        };
+        assert_eq!(entry.lead_id, "lead_1");
+        assert_eq!(entry.answer.as_deref(), Some("answer of lead_1"));
+        let later = store
+            .accept(acceptance("k", "lead_3"), at(86_400))
+            .await
+            .unwrap();
+        assert!(matches!(later, Accepted::New));
+        assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 2);
+    }
 }
 
 // AAP-481
 #[tokio::test]
 async fn what_was_accepted_is_there_after_a_restart() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    store
-        .accept(acceptance("k", "lead_1"), at(0))
-        .await
-        .unwrap();
-    store.close().await;
-    let store = open(&directory).await;
-    let entry = store.key("k", at(1)).await.unwrap().unwrap();
-    assert_eq!(entry.lead_id, "lead_1");
-    assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
+    for place in Place::each().await {
+        let store = place.open().await;
+        store
+            .accept(acceptance("k", "lead_1"), at(0))
+            .await
+            .unwrap();
+        store.close().await;
+        let store = place.open().await;
+        let entry = store.key("k", at(1)).await.unwrap().unwrap();
+        assert_eq!(entry.lead_id, "lead_1");
+        assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
+    }
 }
 
 // AAP-484
 #[tokio::test(flavor = "multi_thread")]
 async fn of_many_claims_at_once_exactly_one_wins() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = Arc::new(open(&directory).await);
-    let mut claims = tokio::task::JoinSet::new();
-    for number in 0..200 {
-        let store = Arc::clone(&store);
-        claims.spawn(async move {
-            let lead_id = format!("lead_{number}");
-            let accepted = store
-                .accept(acceptance("k", &lead_id), at(0))
-                .await
-                .unwrap();
-            match accepted {
-                Accepted::New => (true, lead_id),
-                Accepted::Existing(entry) => (false, entry.lead_id),
-            }
-        });
+    for place in Place::each().await {
+        let store = Arc::new(place.open().await);
+        let mut claims = tokio::task::JoinSet::new();
+        for number in 0..200 {
+            let store = Arc::clone(&store);
+            claims.spawn(async move {
+                let lead_id = format!("lead_{number}");
+                let accepted = store
+                    .accept(acceptance("k", &lead_id), at(0))
+                    .await
+                    .unwrap();
+                match accepted {
+                    Accepted::New => (true, lead_id),
+                    Accepted::Existing(entry) => (false, entry.lead_id),
+                }
+            });
+        }
+        let outcomes = claims.join_all().await;
+        let winners: Vec<_> = outcomes.iter().filter(|(new, _)| *new).collect();
+        assert_eq!(winners.len(), 1);
+        assert!(outcomes.iter().all(|(_, lead_id)| *lead_id == winners[0].1));
+        assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 1);
     }
-    let outcomes = claims.join_all().await;
-    let winners: Vec<_> = outcomes.iter().filter(|(new, _)| *new).collect();
-    assert_eq!(winners.len(), 1);
-    assert!(outcomes.iter().all(|(_, lead_id)| *lead_id == winners[0].1));
-    assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_job_is_taken_by_one_and_finished_by_its_holder_only() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    store
-        .accept(acceptance("k", "lead_1"), at(0))
-        .await
-        .unwrap();
-    assert!(
+    for place in Place::each().await {
+        let store = place.open().await;
         store
-            .take_job("other", "crm", at(0), at(60))
+            .accept(acceptance("k", "lead_1"), at(0))
             .await
-            .unwrap()
-            .is_none()
-    );
-    let job = store
-        .take_job("demo", "crm", at(0), at(60))
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!((job.lead_id.as_str(), job.attempt), ("lead_1", 1));
-    assert!(
-        store
+            .unwrap();
+        assert!(
+            store
+                .take_job("other", "crm", at(0), at(60))
+                .await
+                .unwrap()
+                .is_none()
+        );
+        let job = store
             .take_job("demo", "crm", at(0), at(60))
             .await
             .unwrap()
-            .is_none()
-    );
-    let waiting = ending(DeliveryState::Waiting, Some(at(30)));
-    assert!(store.finish(&job, waiting, at(1)).await.unwrap());
-    assert!(
-        !store
-            .finish(&job, ending(DeliveryState::Delivered, None), at(1))
+            .unwrap();
+        assert_eq!((job.lead_id.as_str(), job.attempt), ("lead_1", 1));
+        assert!(
+            store
+                .take_job("demo", "crm", at(0), at(60))
+                .await
+                .unwrap()
+                .is_none()
+        );
+        let waiting = ending(DeliveryState::Waiting, Some(at(30)));
+        assert!(store.finish(&job, waiting, at(1)).await.unwrap());
+        assert!(
+            !store
+                .finish(&job, ending(DeliveryState::Delivered, None), at(1))
+                .await
+                .unwrap()
+        );
+        assert_eq!(store.next_due("demo", "crm").await.unwrap(), Some(at(30)));
+        assert!(
+            store
+                .take_job("demo", "crm", at(29), at(60))
+                .await
+                .unwrap()
+                .is_none()
+        );
+        let again = store
+            .take_job("demo", "crm", at(30), at(90))
             .await
             .unwrap()
-    );
-    assert_eq!(store.next_due("demo", "crm").await.unwrap(), Some(at(30)));
-    assert!(
-        store
-            .take_job("demo", "crm", at(29), at(60))
-            .await
-            .unwrap()
-            .is_none()
-    );
-    let again = store
-        .take_job("demo", "crm", at(30), at(90))
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(again.attempt, 2);
-    assert!(
-        !store.mark_transmitting(&job, at(31)).await.unwrap(),
-        "the first attempt is over"
-    );
-    assert!(store.mark_transmitting(&again, at(31)).await.unwrap());
-    assert!(
-        store
-            .finish(&again, ending(DeliveryState::Delivered, None), at(32))
-            .await
-            .unwrap()
-    );
-    assert_eq!(state(&store, "lead_1").await, DeliveryState::Delivered);
-    let history: Vec<_> = store.attempts("lead_1").await.unwrap();
-    assert_eq!(history.len(), 2);
-    assert_eq!(
-        (history[1].number, history[1].state),
-        (2, DeliveryState::Delivered)
-    );
+            .unwrap();
+        assert_eq!(again.attempt, 2);
+        assert!(
+            !store.mark_transmitting(&job, at(31)).await.unwrap(),
+            "the first attempt is over"
+        );
+        assert!(store.mark_transmitting(&again, at(31)).await.unwrap());
+        assert!(
+            store
+                .finish(&again, ending(DeliveryState::Delivered, None), at(32))
+                .await
+                .unwrap()
+        );
+        assert_eq!(state(&store, "lead_1").await, DeliveryState::Delivered);
+        let history: Vec<_> = store.attempts("lead_1").await.unwrap();
+        assert_eq!(history.len(), 2);
+        assert_eq!(
+            (history[1].number, history[1].state),
+            (2, DeliveryState::Delivered)
+        );
+    }
 }
 
 // AAP-577
 #[tokio::test]
 async fn a_lost_lease_forbids_transmission() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    store
-        .accept(acceptance("k", "lead_1"), at(0))
-        .await
-        .unwrap();
-    let job = store
-        .take_job("demo", "crm", at(0), at(60))
-        .await
-        .unwrap()
-        .unwrap();
-    assert!(!store.mark_transmitting(&job, at(60)).await.unwrap());
-    store.recover(at(60)).await.unwrap();
-    assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
-    assert!(
-        !store
-            .finish(&job, ending(DeliveryState::Delivered, None), at(61))
+    for place in Place::each().await {
+        let store = place.open().await;
+        store
+            .accept(acceptance("k", "lead_1"), at(0))
+            .await
+            .unwrap();
+        let job = store
+            .take_job("demo", "crm", at(0), at(60))
             .await
             .unwrap()
-    );
+            .unwrap();
+        assert!(!store.mark_transmitting(&job, at(60)).await.unwrap());
+        store.recover(at(60)).await.unwrap();
+        assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
+        assert!(
+            !store
+                .finish(&job, ending(DeliveryState::Delivered, None), at(61))
+                .await
+                .unwrap()
+        );
+    }
 }
 
 // AAP-577 AAP-485
 #[tokio::test]
 async fn what_a_dead_process_had_begun_to_send_is_held_and_the_rest_queued_again() {
-    let directory = tempfile::tempdir().unwrap();
-    let dead = open(&directory).await;
-    for name in ["a", "b"] {
-        dead.accept(acceptance(name, name), at(0)).await.unwrap();
-    }
-    let first = dead
-        .take_job("demo", "crm", at(0), at(600))
-        .await
-        .unwrap()
-        .unwrap();
-    dead.take_job("demo", "crm", at(0), at(600))
-        .await
-        .unwrap()
-        .unwrap();
-    assert!(dead.mark_transmitting(&first, at(1)).await.unwrap());
-    // The process is gone, its leases run on, and nobody else is there.
-    let store = open(&directory).await;
-    let recovered = store.recover(at(2)).await.unwrap();
-    assert_eq!(recovered, Recovered { queued: 1, held: 1 });
-    assert_eq!(state(&store, &first.lead_id).await, DeliveryState::Held);
-    assert!(
-        !dead
-            .finish(&first, ending(DeliveryState::Delivered, None), at(3))
+    for place in Place::each().await {
+        let dead = place.open().await;
+        for name in ["a", "b"] {
+            dead.accept(acceptance(name, name), at(0)).await.unwrap();
+        }
+        let first = dead
+            .take_job("demo", "crm", at(0), at(600))
             .await
             .unwrap()
-    );
+            .unwrap();
+        dead.take_job("demo", "crm", at(0), at(600))
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(dead.mark_transmitting(&first, at(1)).await.unwrap());
+        // The process is gone, its leases run on, and nobody else is there.
+        let store = place.open().await;
+        let recovered = store.recover(at(2)).await.unwrap();
+        assert_eq!(recovered, Recovered { queued: 1, held: 1 });
+        assert_eq!(state(&store, &first.lead_id).await, DeliveryState::Held);
+        assert!(
+            !dead
+                .finish(&first, ending(DeliveryState::Delivered, None), at(3))
+                .await
+                .unwrap()
+        );
+    }
 }
 
 #[tokio::test]
 async fn jobs_of_a_process_that_lives_are_left_to_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let one = open(&directory).await;
-    one.recover(at(0)).await.unwrap();
-    one.accept(acceptance("k", "lead_1"), at(0)).await.unwrap();
-    let job = one
-        .take_job("demo", "crm", at(0), at(600))
-        .await
-        .unwrap()
-        .unwrap();
-    let two = open(&directory).await;
-    assert_eq!(two.recover(at(1)).await.unwrap(), Recovered::default());
-    assert!(one.mark_transmitting(&job, at(2)).await.unwrap());
-    assert_eq!(
-        two.recover(at(601)).await.unwrap(),
-        Recovered { queued: 0, held: 1 }
-    );
+    for place in Place::each().await {
+        let one = place.open().await;
+        one.recover(at(0)).await.unwrap();
+        one.accept(acceptance("k", "lead_1"), at(0)).await.unwrap();
+        let job = one
+            .take_job("demo", "crm", at(0), at(600))
+            .await
+            .unwrap()
+            .unwrap();
+        let two = place.open().await;
+        assert_eq!(two.recover(at(1)).await.unwrap(), Recovered::default());
+        assert!(one.mark_transmitting(&job, at(2)).await.unwrap());
+        assert_eq!(
+            two.recover(at(601)).await.unwrap(),
+            Recovered { queued: 0, held: 1 }
+        );
+    }
 }
 
 #[tokio::test]
 async fn claims_are_all_or_none() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    let claim = |key: &'static str, until: i64| Claim {
-        namespace: "jti",
-        key,
-        expires_at: at(until),
-    };
-    assert!(
-        store
-            .claim_all(&[claim("a", 60), claim("b", 60)], at(0))
-            .await
-            .unwrap()
-    );
-    assert!(
-        !store
-            .claim_all(&[claim("c", 60), claim("b", 60)], at(59))
-            .await
-            .unwrap()
-    );
-    assert!(
-        !store.is_claimed("jti", "c", at(59)).await.unwrap(),
-        "nothing of a refused list stays"
-    );
-    assert!(
-        !store
-            .claim_all(&[claim("d", 60), claim("d", 60)], at(0))
-            .await
-            .unwrap()
-    );
-    let other = Claim {
-        namespace: "proof",
-        ..claim("a", 60)
-    };
-    assert!(
-        store.claim_all(&[other], at(0)).await.unwrap(),
-        "namespaces are apart"
-    );
-    assert!(
-        store.claim_all(&[claim("b", 120)], at(60)).await.unwrap(),
-        "an expired claim is free"
-    );
-    assert_eq!(store.sweep(at(120)).await.unwrap(), 3);
+    for place in Place::each().await {
+        let store = place.open().await;
+        let claim = |key: &'static str, until: i64| Claim {
+            namespace: "jti",
+            key,
+            expires_at: at(until),
+        };
+        assert!(
+            store
+                .claim_all(&[claim("a", 60), claim("b", 60)], at(0))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !store
+                .claim_all(&[claim("c", 60), claim("b", 60)], at(59))
+                .await
+                .unwrap()
+        );
+        assert!(
+            !store.is_claimed("jti", "c", at(59)).await.unwrap(),
+            "nothing of a refused list stays"
+        );
+        assert!(
+            !store
+                .claim_all(&[claim("d", 60), claim("d", 60)], at(0))
+                .await
+                .unwrap()
+        );
+        let other = Claim {
+            namespace: "proof",
+            ..claim("a", 60)
+        };
+        assert!(
+            store.claim_all(&[other], at(0)).await.unwrap(),
+            "namespaces are apart"
+        );
+        assert!(
+            store.claim_all(&[claim("b", 120)], at(60)).await.unwrap(),
+            "an expired claim is free"
+        );
+        let swept = if place.redis.is_some() { 0 } else { 3 };
+        assert_eq!(store.sweep(at(120)).await.unwrap(), swept);
+    }
 }
 
 #[tokio::test]
 async fn a_person_decides_only_what_stands_as_expected() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    store
-        .accept(acceptance("k", "lead_1"), at(0))
-        .await
-        .unwrap();
-    let delivered = || ending(DeliveryState::Delivered, None);
-    let held = [DeliveryState::Held];
-    assert!(
-        !store
-            .decide("lead_1", "crm", &held, delivered(), at(1))
-            .await
-            .unwrap()
-    );
-    let queued = [DeliveryState::Queued];
-    assert!(
-        !store
-            .decide("lead_1", "none", &queued, delivered(), at(1))
-            .await
-            .unwrap()
-    );
-    assert!(
+    for place in Place::each().await {
+        let store = place.open().await;
         store
-            .decide("lead_1", "crm", &queued, delivered(), at(1))
+            .accept(acceptance("k", "lead_1"), at(0))
             .await
-            .unwrap()
-    );
-    let tally = store.tally("demo").await.unwrap();
-    assert_eq!(tally.count(DeliveryState::Delivered), 1);
-    assert_eq!(tally.oldest_open, None);
+            .unwrap();
+        let delivered = || ending(DeliveryState::Delivered, None);
+        let held = [DeliveryState::Held];
+        assert!(
+            !store
+                .decide("lead_1", "crm", &held, delivered(), at(1))
+                .await
+                .unwrap()
+        );
+        let queued = [DeliveryState::Queued];
+        assert!(
+            !store
+                .decide("lead_1", "none", &queued, delivered(), at(1))
+                .await
+                .unwrap()
+        );
+        assert!(
+            store
+                .decide("lead_1", "crm", &queued, delivered(), at(1))
+                .await
+                .unwrap()
+        );
+        let tally = store.tally("demo").await.unwrap();
+        assert_eq!(tally.count(DeliveryState::Delivered), 1);
+        assert_eq!(tally.oldest_open, None);
+    }
 }
 
 #[tokio::test]
 async fn lists_go_on_where_they_ended() {
-    let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
-    for number in 0..5 {
-        let mut one = acceptance(&format!("k{number}"), &format!("lead_{number}"));
-        one.accepted_at = at(number / 2);
-        store.accept(one, at(0)).await.unwrap();
+    for place in Place::each().await {
+        let store = place.open().await;
+        for number in 0..5 {
+            let mut one = acceptance(&format!("k{number}"), &format!("lead_{number}"));
+            one.accepted_at = at(number / 2);
+            store.accept(one, at(0)).await.unwrap();
+        }
+        let mut seen = Vec::new();
+        let mut filter = LeadFilter {
+            limit: 2,
+            ..LeadFilter::default()
+        };
+        loop {
+            let page = store.leads(&filter).await.unwrap();
+            let Some(last) = page.last() else { break };
+            filter.after = Some((last.accepted_at, last.lead_id.clone()));
+            seen.extend(page.iter().map(|lead| lead.lead_id.clone()));
+        }
+        assert_eq!(seen, ["lead_4", "lead_3", "lead_2", "lead_1", "lead_0"]);
+        assert_eq!(store.remove(&["lead_0".to_owned()]).await.unwrap(), 1);
+        assert!(store.attempts("lead_0").await.unwrap().is_empty());
+        assert!(
+            store.key("k0", at(1)).await.unwrap().is_some(),
+            "its key still recognises retries"
+        );
     }
-    let mut seen = Vec::new();
-    let mut filter = LeadFilter {
-        limit: 2,
-        ..LeadFilter::default()
-    };
-    loop {
-        let page = store.leads(&filter).await.unwrap();
-        let Some(last) = page.last() else { break };
-        filter.after = Some((last.accepted_at, last.lead_id.clone()));
-        seen.extend(page.iter().map(|lead| lead.lead_id.clone()));
-    }
-    assert_eq!(seen, ["lead_4", "lead_3", "lead_2", "lead_1", "lead_0"]);
-    assert_eq!(store.remove(&["lead_0".to_owned()]).await.unwrap(), 1);
-    assert!(store.attempts("lead_0").await.unwrap().is_empty());
-    assert!(
-        store.key("k0", at(1)).await.unwrap().is_some(),
-        "its key still recognises retries"
-    );
 }
 
 #[tokio::test]
@@ -397,13 +487,155 @@ async fn a_store_of_a_newer_release_is_refused() {
 async fn the_file_is_for_its_owner_only_and_durable() {
     use std::os::unix::fs::PermissionsExt as _;
     let directory = tempfile::tempdir().unwrap();
-    let store = open(&directory).await;
+    let store = Store::open_embedded(&directory.path().join("store.db"))
+        .await
+        .unwrap();
     let path = directory.path().join("store.db");
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o077, 0);
-    let Store::Embedded(embedded) = &store;
+    let Store::Embedded(embedded) = &store else {
+        panic!("another store")
+    };
     let settings = embedded.durability().await.unwrap();
     assert_eq!(settings, ("wal".to_owned(), 2));
     let far = at(0).checked_add(SignedDuration::from_hours(1)).unwrap();
     assert!(store.key("none", far).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_redis_that_may_forget_is_refused() {
+    let nothing_kept = Place::redis(&["--appendonly", "no"]).await;
+    let refused = nothing_kept.try_open().await.unwrap_err();
+    assert!(refused.to_string().contains("appendonly"), "{refused}");
+    let evicting = Place::redis(&[
+        "--appendonly",
+        "yes",
+        "--maxmemory",
+        "64mb",
+        "--maxmemory-policy",
+        "allkeys-lru",
+    ])
+    .await;
+    let refused = evicting.try_open().await.unwrap_err();
+    assert!(refused.to_string().contains("noeviction"), "{refused}");
+    let mut settings = evicting.redis.as_ref().unwrap().settings.clone();
+    settings.danger_allow_eviction = true;
+    Store::open_redis(&settings)
+        .await
+        .unwrap()
+        .ping()
+        .await
+        .unwrap();
+    let steady = Place::redis(&[
+        "--appendonly",
+        "yes",
+        "--maxmemory",
+        "64mb",
+        "--maxmemory-policy",
+        "noeviction",
+    ])
+    .await;
+    steady.open().await.ping().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_redis_that_goes_away_and_comes_back_has_kept_everything() {
+    let mut place = Place::redis(&["--appendonly", "yes", "--appendfsync", "always"]).await;
+    let store = place.open().await;
+    store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    place.redis.take();
+    let gone = store
+        .accept(acceptance("k2", "lead_2"), at(0))
+        .await
+        .unwrap_err();
+    assert!(matches!(gone, StoreError::Unavailable { .. }), "{gone}");
+    place.redis = Some(RedisServer::start(place.directory.path(), &["--appendonly", "yes"]).await);
+    let mut tries = 0;
+    while store.ping().await.is_err() {
+        tries += 1;
+        assert!(tries < 100, "the connection does not come back");
+    }
+    assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
+    assert!(
+        store.key("k2", at(1)).await.unwrap().is_none(),
+        "nothing half done"
+    );
+}
+
+// AAP-577
+#[tokio::test]
+async fn jobs_of_a_process_that_no_longer_lives_are_taken_over_before_their_lease_ends() {
+    let place = Place::redis(&["--appendonly", "yes"]).await;
+    let dead = place.open().await;
+    dead.recover(at(0)).await.unwrap();
+    dead.accept(acceptance("k", "lead_1"), at(0)).await.unwrap();
+    dead.take_job("demo", "crm", at(0), at(600))
+        .await
+        .unwrap()
+        .unwrap();
+    let living = place.open().await;
+    assert_eq!(living.recover(at(1)).await.unwrap(), Recovered::default());
+    dead.close().await;
+    let recovered = living.recover(at(2)).await.unwrap();
+    assert_eq!(recovered, Recovered { queued: 1, held: 0 });
+}
+
+// AAP-251 AAP-252 AAP-260
+#[tokio::test]
+async fn session_keys_have_one_owner_and_end_once_across_a_reopening() {
+    for place in Place::each().await {
+        let store = place.open().await;
+        let enter = async |store: &Store, issuer, key, owner, now| {
+            let until = at(now + 100);
+            store
+                .enter_session(issuer, key, owner, at(now), until)
+                .await
+                .unwrap()
+        };
+        let (owned, foreign) = (SessionEntry::Owned, SessionEntry::Foreign);
+        assert_eq!(enter(&store, "i", "k", "a", 0).await, owned);
+        assert_eq!(enter(&store, "i", "k", "a", 50).await, owned);
+        assert_eq!(enter(&store, "i", "k", "b", 149).await, foreign);
+        assert_eq!(enter(&store, "j", "k", "b", 149).await, owned);
+        store.close().await;
+        let store = place.open().await;
+        assert_eq!(enter(&store, "i", "k", "b", 150).await, owned);
+        let call = async |key, name, now| {
+            let claim = Claim {
+                namespace: "proof",
+                key: name,
+                expires_at: at(now + 60),
+            };
+            store.session_call("i", key, &claim, at(now)).await.unwrap()
+        };
+        assert_eq!(call("k", "p", 150).await, CallEntry::Passed);
+        assert_eq!(call("k", "p", 209).await, CallEntry::Used);
+        assert_eq!(call("never seen", "q", 150).await, CallEntry::Passed);
+        for key in ["k", "unknown"] {
+            let ended = store.end_session("i", key, at(200), at(1000)).await;
+            ended.unwrap();
+        }
+        for owner in ["a", "b"] {
+            let entry = enter(&store, "i", "k", owner, 999).await;
+            assert_eq!(entry, SessionEntry::Ended);
+        }
+        assert_eq!(call("k", "r", 999).await, CallEntry::Ended);
+        assert!(!store.is_claimed("proof", "r", at(999)).await.unwrap());
+        let ended = store.ended_sessions("i", at(999)).await.unwrap();
+        assert_eq!(ended, ["k", "unknown"]);
+        assert!(store.ended_sessions("j", at(999)).await.unwrap().is_empty());
+        assert!(
+            store
+                .ended_sessions("i", at(1000))
+                .await
+                .unwrap()
+                .is_empty()
+        );
+        assert_eq!(call("k", "r", 1000).await, CallEntry::Passed);
+        assert_eq!(enter(&store, "i", "k", "a", 1000).await, owned);
+        store.close().await;
+    }
 }

@@ -1,6 +1,6 @@
 //! What the worker says to the operator: ids, states and classes of failure, never a customer's value.
 
-use super::super::Leads;
+use super::super::{Leads, LedgerError};
 use crate::store::{Ending, Job, Recovered, StoreError};
 
 pub(super) fn took_over(leads: &Leads, found: Recovered) {
@@ -40,4 +40,16 @@ pub(super) fn lease_lost(job: &Job) {
 
 pub(super) fn not_recorded(job: &Job, error: &StoreError) {
     tracing::error!(lead = %job.lead_id, %error, "leads: the outcome is not recorded yet");
+}
+
+pub(super) fn purged(leads: &Leads, count: u64) {
+    if count > 0 {
+        let deployment = leads.settings.deployment.as_str();
+        tracing::info!(deployment, count, "leads: old leads left the ledger");
+    }
+}
+
+pub(super) fn not_purged(leads: &Leads, error: &LedgerError) {
+    let deployment = leads.settings.deployment.as_str();
+    tracing::error!(deployment, %error, "leads: old leads could not be taken out");
 }

@@ -1,6 +1,7 @@
 //! The outbox worker: takes what is due, renders it, hands it over, writes down how that ended. Whatever
 //! happens to the process, a lead is neither lost nor sent twice by its doing.
 
+mod ending;
 mod log;
 
 use std::pin::pin;
@@ -13,10 +14,10 @@ use tokio::task::JoinSet;
 
 use super::adf::{self, Rendered};
 use super::record::Record;
-use super::settings::{Retry, Settings, TargetSettings};
-use super::{Leads, LeadsError};
+use super::settings::{Settings, TargetSettings};
+use super::{Leads, LeadsError, Ledger, Purge};
 use crate::delivery::{Outcome, Parcel, Target};
-use crate::store::{DeliveryState, Ending, Job, StoreError};
+use crate::store::{Job, StoreError};
 
 /// How long a worker may hold a job. Every attempt is cut off well before.
 const LEASE: Duration = Duration::from_mins(10);
@@ -24,6 +25,10 @@ const LEASE: Duration = Duration::from_mins(10);
 const ATTEMPT: Duration = Duration::from_mins(5);
 /// How often an idle worker looks for what other processes left in the outbox.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often it looks for jobs of processes that ended.
+const RECOVER_EVERY: Duration = Duration::from_secs(30);
+/// After how many such looks it tidies up.
+const TIDY_EVERY: u32 = 20;
 /// How long it waits when the store does not answer.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
@@ -67,10 +72,13 @@ pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
         }
     }
     let mut stop = stop;
-    loop {
+    for round in 1_u32.. {
         tokio::select! {
             () = stopped(&mut stop) => break,
-            () = tokio::time::sleep(LEASE / 2) => recover(&leads).await,
+            () = tokio::time::sleep(RECOVER_EVERY) => recover(&leads).await,
+        }
+        if round % TIDY_EVERY == 0 {
+            tidy(&leads).await;
         }
     }
     while workers.join_next().await.is_some() {}
@@ -80,6 +88,34 @@ async fn recover(leads: &Leads) {
     match leads.store.recover(leads.clock.now()).await {
         Ok(found) => log::took_over(leads, found),
         Err(error) => log::store_failed(leads, &error),
+    }
+}
+
+/// Takes out what has served its time: expired keys, and old leads where the operator set an age.
+async fn tidy(leads: &Leads) {
+    let now = leads.clock.now();
+    if let Err(error) = leads.store.sweep(now).await {
+        log::store_failed(leads, &error);
+    }
+    let Some(keep) = leads.settings.keep_ledger else {
+        return;
+    };
+    let (store, keys) = (Arc::clone(&leads.store), Arc::clone(&leads.keys));
+    let age = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
+    let purge = Purge {
+        deployment: Some(leads.settings.deployment.clone()),
+        before: now.checked_sub(age).ok(),
+        ..Purge::default()
+    };
+    if purge.before.is_none() {
+        return;
+    }
+    match Ledger::new(store, keys, leads.clock.clone())
+        .purge(&purge, false)
+        .await
+    {
+        Ok(purged) => log::purged(leads, purged.leads),
+        Err(error) => log::not_purged(leads, &error),
     }
 }
 
@@ -210,7 +246,7 @@ fn parcel(leads: &Leads, way: &Way, job: &Job) -> Result<Parcel, String> {
 /// Writes down how the attempt ended, trying for a while: what is not written down would be held later.
 async fn record(leads: &Leads, way: &Way, job: &Job, outcome: Outcome) {
     let now = leads.clock.now();
-    let ending = ending(job, &way.settings.retry, outcome, now);
+    let ending = ending::of(job, &way.settings.retry, outcome, now);
     log::attempted(job, way.target.kind(), &ending);
     for _ in 0..RECORD_TRIES {
         match leads.store.finish(job, ending.clone(), now).await {
@@ -220,49 +256,6 @@ async fn record(leads: &Leads, way: &Way, job: &Job, outcome: Outcome) {
         }
         tokio::time::sleep(STORE_PAUSE).await;
     }
-}
-
-/// The state an outcome leaves the delivery in.
-fn ending(job: &Job, retry: &Retry, outcome: Outcome, now: Timestamp) -> Ending {
-    let (state, due_at, detail) = match outcome {
-        Outcome::Delivered(detail) => (DeliveryState::Delivered, None, detail),
-        Outcome::Refused(detail) => (DeliveryState::Refused, None, detail),
-        Outcome::Unknown(detail) => (DeliveryState::Held, None, detail),
-        Outcome::Retry(detail) => match next_attempt(job, retry, now) {
-            Some(due_at) => (DeliveryState::Waiting, Some(due_at), detail),
-            None => (DeliveryState::Refused, None, format!("given up: {detail}")),
-        },
-    };
-    Ending {
-        state,
-        due_at,
-        detail,
-    }
-}
-
-/// When to try again: twice as late each time, with some disorder, so that leads that failed together do not
-/// come back together. `None` when it is time to give up.
-fn next_attempt(job: &Job, retry: &Retry, now: Timestamp) -> Option<Timestamp> {
-    let give_up = SignedDuration::try_from(retry.give_up_after).ok()?;
-    if now.duration_since(job.accepted_at) >= give_up {
-        return None;
-    }
-    let doublings = job.attempt.saturating_sub(1).min(20);
-    let pause = retry
-        .first
-        .saturating_mul(1 << doublings)
-        .min(retry.longest);
-    let disorder = u32::from(
-        uuid::Uuid::new_v4()
-            .as_bytes()
-            .first()
-            .copied()
-            .unwrap_or_default(),
-    );
-    // Between three quarters and five quarters of the pause.
-    let pause = pause.saturating_mul(3 * 128 + disorder).checked_div(512)?;
-    now.saturating_add(SignedDuration::try_from(pause).ok()?)
-        .ok()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::super::tests::{Desk, accept, request};
 use super::*;
 use crate::delivery::scripted::{Fault, Scripted};
 use crate::delivery::{self, MailReceiver, SmtpSettings, SmtpTls};
-use crate::store::{LeadFilter, Store};
+use crate::store::{DeliveryState, LeadFilter, Store};
 
 fn smtp(address: SocketAddr) -> delivery::Settings {
     delivery::Settings::Smtp(Box::new(SmtpSettings {
@@ -277,4 +277,23 @@ async fn what_cannot_be_rendered_waits_for_its_remedy() {
     desk.clock.advance(SignedDuration::from_mins(1));
     assert!(one_step(&leads).await);
     assert_eq!(server.mails().len(), 1);
+}
+
+#[tokio::test]
+async fn old_leads_leave_the_ledger_once_they_are_delivered() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::None).await;
+    let leads = desk.leads(|settings| {
+        settings.targets[0].delivery = smtp(server.address);
+        settings.keep_ledger = Some(Duration::from_hours(30 * 24));
+    });
+    accept(&leads, &request("delivered")).await.unwrap();
+    assert!(one_step(&leads).await);
+    accept(&leads, &request("queued")).await.unwrap();
+    desk.clock.advance(SignedDuration::from_hours(30 * 24));
+    tidy(&leads).await;
+    assert_eq!(desk.count().await, 2);
+    desk.clock.advance(SignedDuration::from_secs(1));
+    tidy(&leads).await;
+    assert_eq!(desk.count().await, 1, "what is not delivered stays");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::oauth::Ledger;
 use crate::store::Store;
+use crate::store::tests::Place;
 
 use super::rig::*;
 
@@ -16,7 +17,12 @@ async fn store(path: &Path) -> Ledger {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_parallel_copies_of_a_request_get_one_token() {
     let folder = tempfile::tempdir().unwrap();
-    for ledger in [Ledger::memory(), store(&folder.path().join("s.db")).await] {
+    let redis = Place::redis(&["--appendonly", "yes"]).await;
+    for ledger in [
+        Ledger::memory(),
+        store(&folder.path().join("s.db")).await,
+        Ledger::Store(Arc::new(redis.open().await)),
+    ] {
         let unlimited = |s: &mut crate::oauth::Settings| {
             s.token_requests_per_minute_and_client = 1000;
         };
@@ -102,4 +108,52 @@ async fn nothing_used_or_ended_comes_back_with_a_restart() {
     let renewed = rig.try_with(|r| r.of_session(3)).await;
     refused("the ended key", &renewed, 400, "invalid_grant");
     assert!(rig.call(&token, &rig.call_proof(&token)).await.is_ok());
+}
+
+// AAP-240 AAP-241 AAP-252 AAP-260
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn what_one_replica_has_seen_no_other_takes() {
+    let redis = Place::redis(&["--appendonly", "yes"]).await;
+    let ledger = Ledger::Store(Arc::new(redis.open().await));
+    let rig = Arc::new(Rig::with_ledger(ledger, |_| {}).await);
+    let ledger = Ledger::Store(Arc::new(redis.open().await));
+    let settings = rig.issuer.settings().clone();
+    let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
+    let other = open_with(ledger, settings, site, network, keys, &rig.clock).await;
+    let other = Arc::new(other);
+
+    let used = rig.request();
+    let (headers, body) = used.message();
+    let granted = rig.send(&used).await;
+    assert_eq!(granted.status, 200);
+    let again = other.token(&headers, None, body.as_bytes(), peer()).await;
+    refused(
+        "at the other",
+        &again.unwrap_err().at_issuer(),
+        401,
+        "invalid_client",
+    );
+
+    let token = granted.body["access_token"].as_str().unwrap().to_owned();
+    let proof = rig.call_proof(&token);
+    let headers = call_headers(&format!("DPoP {token}"), &proof.text());
+    let calls = (0..50).map(|index| {
+        let issuer = Arc::clone(if index % 2 == 0 { &rig.issuer } else { &other });
+        let headers = headers.clone();
+        tokio::spawn(async move {
+            let called = issuer.authenticate("POST", SKILL, None, &headers).await;
+            called.is_ok()
+        })
+    });
+    let mut passed = 0;
+    for call in calls.collect::<Vec<_>>() {
+        passed += usize::from(call.await.unwrap());
+    }
+    assert_eq!(passed, 1);
+
+    // a token that was given back at one is refused at the other
+    assert_eq!(rig.revoke(&token).await.status, 200);
+    let headers = call_headers(&format!("DPoP {token}"), &rig.call_proof(&token).text());
+    let ended = other.authenticate("POST", SKILL, None, &headers).await;
+    assert_eq!(ended.unwrap_err().at_api().body["error"], "invalid_token");
 }

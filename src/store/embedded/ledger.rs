@@ -5,7 +5,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::super::StoreError;
-use super::super::rows::{Attempt, Delivery, DeliveryState, Lead, LeadFilter, Tally};
+use super::super::rows::{Attempt, Delivery, DeliveryState, Lead, LeadFilter, Restored, Tally};
 use super::Embedded;
 use super::outbox::instant;
 
@@ -99,11 +99,92 @@ impl Embedded {
         Ok(tally)
     }
 
+    pub(in crate::store) async fn restore(&self, restored: Restored) -> Result<bool, StoreError> {
+        self.write(move |connection| Box::pin(restore(connection, restored)))
+            .await
+    }
+
     pub(in crate::store) async fn remove(&self, lead_ids: &[String]) -> Result<u64, StoreError> {
         let lead_ids = lead_ids.to_vec();
         self.write(move |connection| Box::pin(remove(connection, lead_ids)))
             .await
     }
+}
+
+async fn restore(
+    connection: &mut SqliteConnection,
+    restored: Restored,
+) -> Result<bool, sqlx::Error> {
+    let lead_id = &restored.lead_id;
+    let lead = sqlx::query(
+        "INSERT OR IGNORE INTO leads (lead_id, deployment, dealer, accepted_at, record, answer)
+         VALUES (?, ?, ?, ?, ?, ?)",
+    )
+    .bind(lead_id)
+    .bind(&restored.deployment)
+    .bind(&restored.dealer)
+    .bind(restored.accepted_at.as_millisecond())
+    .bind(&restored.record)
+    .bind(&restored.answer)
+    .execute(&mut *connection)
+    .await?;
+    if lead.rows_affected() == 0 {
+        return Ok(false);
+    }
+    if let Some(key) = &restored.key {
+        sqlx::query(
+            "INSERT OR IGNORE INTO keys (key, fingerprint, lead_id, answer, expires_at)
+             VALUES (?, ?, ?, ?, ?)",
+        )
+        .bind(&key.key)
+        .bind(&key.fingerprint)
+        .bind(lead_id)
+        .bind(&restored.answer)
+        .bind(key.expires_at.as_millisecond())
+        .execute(&mut *connection)
+        .await?;
+    }
+    for delivery in &restored.deliveries {
+        restore_delivery(connection, &restored, delivery).await?;
+    }
+    for attempt in &restored.attempts {
+        sqlx::query(
+            "INSERT INTO attempts (lead_id, target, number, at, state, detail)
+             VALUES (?, ?, ?, ?, ?, ?)",
+        )
+        .bind(lead_id)
+        .bind(&attempt.target)
+        .bind(attempt.number)
+        .bind(attempt.at.as_millisecond())
+        .bind(attempt.state.id())
+        .bind(&attempt.detail)
+        .execute(&mut *connection)
+        .await?;
+    }
+    Ok(true)
+}
+
+async fn restore_delivery(
+    connection: &mut SqliteConnection,
+    restored: &Restored,
+    delivery: &Delivery,
+) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO deliveries
+             (lead_id, target, deployment, state, due_at, attempts, detail, updated_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(&restored.lead_id)
+    .bind(&delivery.target)
+    .bind(&restored.deployment)
+    .bind(delivery.state.id())
+    .bind(delivery.due_at.as_millisecond())
+    .bind(delivery.attempts)
+    .bind(&delivery.detail)
+    .bind(delivery.updated_at.as_millisecond())
+    .execute(connection)
+    .await
+    .map(drop)
 }
 
 async fn remove(

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::super::StoreError;
-use super::super::rows::{DeliveryState, Ending, Job, Recovered};
+use super::super::rows::{DeliveryState, Ending, Job};
 use super::Embedded;
 
 impl Embedded {
@@ -228,7 +228,7 @@ async fn decide(
 }
 
 /// Writes one line of the delivery's history.
-async fn note(
+pub(super) async fn note(
     connection: &mut SqliteConnection,
     lead_id: &str,
     target: &str,
@@ -247,59 +247,4 @@ async fn note(
     .execute(&mut *connection)
     .await
     .map(drop)
-}
-
-/// Takes over orphaned jobs: all of other instances when this process is `alone`, and in any case those
-/// whose lease ran out.
-pub(super) async fn recover(
-    connection: &mut SqliteConnection,
-    instance: String,
-    alone: bool,
-    now: Timestamp,
-) -> Result<Recovered, sqlx::Error> {
-    let orphans = sqlx::query(
-        "SELECT lead_id, target, transmitting FROM deliveries
-         WHERE state = 'sending' AND (lease_until <= ?1 OR (?2 AND worker <> ?3))",
-    )
-    .bind(now.as_millisecond())
-    .bind(alone)
-    .bind(&instance)
-    .fetch_all(&mut *connection)
-    .await?;
-    let mut recovered = Recovered::default();
-    for orphan in orphans {
-        let lead_id: String = orphan.try_get(0)?;
-        let target: String = orphan.try_get(1)?;
-        let transmitting: bool = orphan.try_get(2)?;
-        let (state, detail) = if transmitting {
-            recovered.held += 1;
-            let detail =
-                "the process ended while it was sending: whether the receiver has it is unknown";
-            (DeliveryState::Held, detail)
-        } else {
-            recovered.queued += 1;
-            let detail = "the process ended before it began to send";
-            (DeliveryState::Queued, detail)
-        };
-        let ending = Ending {
-            state,
-            due_at: Some(now),
-            detail: detail.to_owned(),
-        };
-        sqlx::query(
-            "UPDATE deliveries SET state = ?, due_at = ?, detail = ?, updated_at = ?,
-                 worker = '', lease_until = 0, transmitting = 0
-             WHERE lead_id = ? AND target = ?",
-        )
-        .bind(state.id())
-        .bind(now.as_millisecond())
-        .bind(detail)
-        .bind(now.as_millisecond())
-        .bind(&lead_id)
-        .bind(&target)
-        .execute(&mut *connection)
-        .await?;
-        note(connection, &lead_id, &target, &ending, now).await?;
-    }
-    Ok(recovered)
 }

@@ -4,7 +4,8 @@ use jiff::Timestamp;
 use sqlx::{Row as _, SqliteConnection};
 
 use super::super::StoreError;
-use super::super::sessions::SessionEntry;
+use super::super::rows::Claim;
+use super::super::sessions::{CallEntry, SessionEntry};
 use super::Embedded;
 
 impl Embedded {
@@ -70,6 +71,44 @@ impl Embedded {
         rows.iter()
             .map(|row| row.try_get(0).map_err(|error| self.fail(&error)))
             .collect()
+    }
+}
+
+impl Embedded {
+    pub(in super::super) async fn session_call(
+        &self,
+        issuer: &str,
+        key: &str,
+        claim: &Claim<'_>,
+        now: Timestamp,
+    ) -> Result<CallEntry, StoreError> {
+        let (issuer, key) = (issuer.to_owned(), key.to_owned());
+        let (namespace, name) = (claim.namespace.to_owned(), claim.key.to_owned());
+        let expires_at = claim.expires_at.as_millisecond();
+        self.write(move |connection| {
+            Box::pin(async move {
+                let ended = sqlx::query(
+                    "SELECT 1 FROM sessions
+                     WHERE issuer = ? AND key = ? AND ended = 1 AND expires_at > ?",
+                )
+                .bind(issuer)
+                .bind(key)
+                .bind(now.as_millisecond())
+                .fetch_optional(&mut *connection)
+                .await?;
+                if ended.is_some() {
+                    return Ok(CallEntry::Ended);
+                }
+                let claims = vec![(namespace, name, expires_at)];
+                let passed = super::keys::claim_all(connection, claims, now).await?;
+                Ok(if passed {
+                    CallEntry::Passed
+                } else {
+                    CallEntry::Used
+                })
+            })
+        })
+        .await
     }
 }
 

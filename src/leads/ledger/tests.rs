@@ -1,0 +1,268 @@
+use jiff::SignedDuration;
+
+use super::super::tests::{Desk, accept, dealer, request, typed};
+use super::super::{Imported, LeadError};
+use super::*;
+use crate::contract::Caller;
+use crate::delivery::Content;
+use crate::store::Job;
+
+fn ledger(desk: &Desk) -> Ledger {
+    Ledger::new(
+        Arc::clone(&desk.store),
+        Arc::clone(&desk.keys),
+        desk.clock.clone(),
+    )
+}
+
+async fn job(desk: &Desk) -> Job {
+    let now = desk.clock.now();
+    let lease = now.checked_add(SignedDuration::from_mins(1)).unwrap();
+    desk.store
+        .take_job("demo", "crm", now, lease)
+        .await
+        .unwrap()
+        .unwrap()
+}
+
+async fn end(desk: &Desk, job: &Job, state: DeliveryState) {
+    let ending = Ending {
+        state,
+        due_at: None,
+        detail: "a test".to_owned(),
+    };
+    assert!(
+        desk.store
+            .finish(job, ending, desk.clock.now())
+            .await
+            .unwrap()
+    );
+}
+
+async fn only_lead(ledger: &Ledger) -> Summary {
+    ledger.list(&LeadFilter::default()).await.unwrap().remove(0)
+}
+
+// AAP-507
+#[tokio::test]
+async fn a_list_shows_nothing_of_customers_and_a_dossier_everything() {
+    let desk = Desk::new().await;
+    accept(&desk.leads(|_| {}), &request("k")).await.unwrap();
+    let ledger = ledger(&desk);
+    let listed =
+        serde_json::to_string(&ledger.list(&LeadFilter::default()).await.unwrap()).unwrap();
+    assert!(listed.contains("\"state\":\"queued\""));
+    for private in ["Robin", "robin@example.com", "Honda"] {
+        assert!(!listed.contains(private), "{private}");
+    }
+    let lead_id = only_lead(&ledger).await.lead_id;
+    let job = job(&desk).await;
+    end(&desk, &job, DeliveryState::Delivered).await;
+    let dossier = serde_json::to_value(ledger.show(&lead_id).await.unwrap()).unwrap();
+    assert_eq!(dossier["record"]["request"], request("k").payload);
+    assert_eq!(dossier["record"]["caller"]["kind"], "anonymous");
+    assert_eq!(dossier["answer"]["data"]["lead_id"], lead_id.as_str());
+    assert_eq!(dossier["history"][0]["state"], "delivered");
+    assert!(matches!(
+        ledger.show("lead_none").await,
+        Err(LedgerError::NoLead(_))
+    ));
+    let profile = AdfProfile::named("standard").unwrap();
+    let settings = Settings::new("demo", Vec::new());
+    let rendered = ledger.render(&lead_id, &profile, &settings).await.unwrap();
+    assert!(
+        matches!(rendered.content, Content::Adf(document) if document.contains("Robin Sample"))
+    );
+}
+
+#[tokio::test]
+async fn only_a_person_sends_a_held_lead_again_and_says_so() {
+    let desk = Desk::new().await;
+    accept(&desk.leads(|_| {}), &request("k")).await.unwrap();
+    let ledger = ledger(&desk);
+    let lead_id = only_lead(&ledger).await.lead_id;
+    let first = job(&desk).await;
+    end(&desk, &first, DeliveryState::Held).await;
+    let refused = ledger
+        .decide(&lead_id, None, Decision::Retry)
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("crm held"), "{refused}");
+    assert_eq!(
+        ledger
+            .decide(&lead_id, Some("crm"), Decision::SendAgain)
+            .await
+            .unwrap(),
+        ["crm"]
+    );
+    let second = job(&desk).await;
+    assert_eq!(second.attempt, 2);
+    assert!(
+        ledger.decide(&lead_id, None, Decision::Hold).await.is_err(),
+        "it is being sent"
+    );
+    end(&desk, &second, DeliveryState::Refused).await;
+    ledger
+        .decide(&lead_id, None, Decision::Retry)
+        .await
+        .unwrap();
+    ledger.decide(&lead_id, None, Decision::Hold).await.unwrap();
+    ledger
+        .decide(&lead_id, None, Decision::ResolveDelivered)
+        .await
+        .unwrap();
+    assert!(
+        ledger
+            .decide(&lead_id, None, Decision::GiveUp)
+            .await
+            .is_err()
+    );
+    let history: Vec<_> = ledger
+        .show(&lead_id)
+        .await
+        .unwrap()
+        .history
+        .iter()
+        .map(|event| event.state)
+        .collect();
+    assert_eq!(
+        history,
+        ["held", "queued", "refused", "queued", "held", "delivered"]
+    );
+    assert!(
+        ledger
+            .decide(&lead_id, Some("other"), Decision::Retry)
+            .await
+            .is_err()
+    );
+}
+
+#[tokio::test]
+async fn a_purge_takes_out_what_it_should_and_keeps_recognising_retries() {
+    let desk = Desk::new().await;
+    let leads = desk.leads(|_| {});
+    accept(&leads, &request("delivered")).await.unwrap();
+    let job = job(&desk).await;
+    end(&desk, &job, DeliveryState::Delivered).await;
+    accept(&leads, &request("open")).await.unwrap();
+    let mut other = request("other").payload;
+    other["customer"]["email"] = "kim@example.com".into();
+    other["customer"]["phone"] = "+15035550142".into();
+    accept(&leads, &typed(other)).await.unwrap();
+    let ledger = ledger(&desk);
+    assert!(matches!(
+        ledger.purge(&Purge::default(), true).await,
+        Err(LedgerError::Unbounded)
+    ));
+    let robin = Purge {
+        customer: Some("ROBIN@example.com".to_owned()),
+        ..Purge::default()
+    };
+    let found = Purged {
+        leads: 1,
+        undelivered: 1,
+        unreadable: 0,
+    };
+    assert_eq!(ledger.purge(&robin, true).await.unwrap(), found);
+    assert_eq!(desk.count().await, 3, "a dry run takes nothing");
+    assert_eq!(ledger.purge(&robin, false).await.unwrap(), found);
+    assert_eq!(desk.count().await, 2);
+    let again = leads
+        .replay(&request("delivered"), &Caller::Anonymous, &dealer(None))
+        .await
+        .unwrap();
+    assert!(again.is_some());
+    let kim = Purge {
+        customer: Some("+1 (503) 555-0142".to_owned()),
+        undelivered_too: true,
+        ..Purge::default()
+    };
+    assert_eq!(ledger.purge(&kim, false).await.unwrap().leads, 1);
+    desk.clock.advance(SignedDuration::from_hours(1));
+    let old = Purge {
+        before: Some(desk.clock.now()),
+        undelivered_too: true,
+        ..Purge::default()
+    };
+    assert_eq!(ledger.purge(&old, false).await.unwrap().leads, 1);
+    assert_eq!(desk.count().await, 0);
+}
+
+// AAP-587
+#[tokio::test]
+async fn leads_move_to_another_store_with_their_keys_and_states() {
+    let from = Desk::new().await;
+    let leads = from.leads(|_| {});
+    for key in ["delivered", "sending", "queued"] {
+        accept(&leads, &request(key)).await.unwrap();
+    }
+    let delivered = job(&from).await;
+    end(&from, &delivered, DeliveryState::Delivered).await;
+    job(&from).await;
+    let mut lines = Vec::new();
+    let (here, all) = (ledger(&from), LeadFilter::default());
+    let count = here.export(&all, |line| {
+        lines.push(line);
+        Ok(())
+    });
+    assert_eq!(count.await.unwrap(), 3);
+    let to = Desk::new().await;
+    let there = ledger(&to);
+    let import = || there.import(lines.iter().map(String::as_str), true);
+    let imported = Imported {
+        leads: 3,
+        known: 0,
+        held: 1,
+    };
+    assert_eq!(import().await.unwrap(), imported);
+    let repeated = Imported {
+        leads: 0,
+        known: 3,
+        held: 0,
+    };
+    assert_eq!(import().await.unwrap(), repeated);
+    let moved = to.leads(|_| {});
+    for key in ["delivered", "sending", "queued"] {
+        let caller = Caller::Anonymous;
+        let before = leads
+            .replay(&request(key), &caller, &dealer(None))
+            .await
+            .unwrap()
+            .unwrap();
+        let after = moved
+            .replay(&request(key), &caller, &dealer(None))
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(after.to_json(), before.to_json());
+    }
+    let mut changed = request("queued").payload;
+    changed["message"] = "More".into();
+    let conflict = moved
+        .replay(&typed(changed), &Caller::Anonymous, &dealer(None))
+        .await;
+    assert!(matches!(conflict, Err(LeadError::Conflict)));
+    let tally = to.store.tally("demo").await.unwrap();
+    for state in [
+        DeliveryState::Delivered,
+        DeliveryState::Held,
+        DeliveryState::Queued,
+    ] {
+        assert_eq!(tally.count(state), 1, "{}", state.id());
+    }
+    let stored = to.store.leads(&LeadFilter::default()).await.unwrap();
+    assert!(stored.iter().all(|lead| !lead.record.contains("robin")));
+    assert_eq!(
+        there.show(&delivered.lead_id).await.unwrap().history.len(),
+        1
+    );
+    let broken = there
+        .import(
+            ["", "{\"lead_id\":\"robin@example.com\"}"].into_iter(),
+            true,
+        )
+        .await
+        .unwrap_err();
+    assert!(matches!(broken, LedgerError::Import { line: 2, .. }));
+    assert!(!broken.to_string().contains("robin"));
+}
