@@ -19,6 +19,8 @@ use crate::contract::Contract;
 use crate::deployment::{Deployment, LegacySessions, Parts};
 use crate::inventory::{Frame, Inventory, InventoryError};
 use crate::leads::Leads;
+use crate::net;
+use crate::oauth::{Issuer, Ledger};
 use crate::seal::{KeyRing, SealError};
 use crate::server::{self, Site};
 use crate::sources::{Source, SourceError};
@@ -62,6 +64,8 @@ pub enum AppError {
     },
     #[error("deployment {deployment}: leads: {words}")]
     Leads { deployment: String, words: String },
+    #[error("net: {0}")]
+    Net(#[from] net::NetError),
     #[error("deployment {deployment}: {words}")]
     Deployment { deployment: String, words: String },
     #[error("{0}")]
@@ -83,6 +87,7 @@ impl App {
         });
         let store = Arc::new(Store::open_embedded(&config.store_file).await?);
         let contract = Contract::v3_0().map_err(|error| AppError::Contract(error.to_string()))?;
+        let peers = net::Client::new(config.peers.clone())?;
         let mut deployments = Vec::new();
         for settings in &config.deployments {
             let builder = Builder {
@@ -91,6 +96,7 @@ impl App {
                 keys: &keys,
                 store: &store,
                 clock: &clock,
+                peers: &peers,
             };
             deployments.push(Arc::new(builder.build(port).await?));
         }
@@ -162,6 +168,7 @@ struct Builder<'a> {
     keys: &'a Arc<KeyRing>,
     store: &'a Arc<Store>,
     clock: &'a Clock,
+    peers: &'a net::Client,
 }
 
 impl Builder<'_> {
@@ -185,6 +192,7 @@ impl Builder<'_> {
             leads: self.leads()?,
             urls: settings.public_url.urls(port),
             mcp,
+            pap: self.pap(port).await?,
             quota: settings.quota,
             clock: self.clock.clone(),
         };
@@ -192,6 +200,25 @@ impl Builder<'_> {
             deployment: settings.id.clone(),
             words: words(&errors),
         })
+    }
+
+    /// The issuer of guest Sessions, where the deployment has one.
+    async fn pap(&self, port: u16) -> Result<Option<Arc<Issuer>>, AppError> {
+        let Some(pap) = &self.settings.pap else {
+            return Ok(None);
+        };
+        let issuer = Issuer::open(
+            pap.settings(&self.settings.public_url.base(port)),
+            self.peers.clone(),
+            Arc::clone(self.keys),
+            Ledger::Store(Arc::clone(self.store)),
+            self.clock.clone(),
+        );
+        let issuer = issuer.await.map_err(|refusal| AppError::Deployment {
+            deployment: self.settings.id.clone(),
+            words: refusal.to_string(),
+        })?;
+        Ok(Some(Arc::new(issuer)))
     }
 
     async fn inventory(&self) -> Result<Option<Arc<Inventory>>, AppError> {

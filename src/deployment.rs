@@ -9,6 +9,7 @@ use crate::contract::capabilities::Scope;
 use crate::contract::{AapError, Caller, Contract, Skill};
 use crate::inventory::Inventory;
 use crate::leads::Leads;
+use crate::oauth::Issuer;
 use crate::profile::Profile;
 use crate::seal::KeyRing;
 
@@ -36,6 +37,8 @@ pub struct Parts {
     pub leads: Option<Arc<Leads>>,
     pub urls: Urls,
     pub mcp: McpSettings,
+    /// The issuer of guest Sessions; with it comes the native PAP API.
+    pub pap: Option<Arc<Issuer>>,
     pub quota: Quota,
     pub clock: Clock,
 }
@@ -106,6 +109,7 @@ pub struct Deployment {
     pub leads: Option<Arc<Leads>>,
     pub urls: Urls,
     pub mcp: McpSettings,
+    pub pap: Option<Arc<Issuer>>,
     pub clock: Clock,
     meter: Meter,
 }
@@ -155,6 +159,7 @@ impl Deployment {
             leads: parts.leads,
             urls: parts.urls,
             mcp: parts.mcp,
+            pap: parts.pap,
             meter: Meter::new(parts.quota, parts.clock.clone()),
             clock: parts.clock,
         })

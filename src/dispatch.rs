@@ -49,7 +49,7 @@ pub async fn dispatch(
         let finished = tokio::spawn(lead.in_current_span()).await;
         finished.unwrap_or_else(|lost| Err(AapError::internal(lost)))
     };
-    report(deployment, caller, skill, started, outcome)
+    report(deployment, caller, skill.id(), started, outcome)
 }
 
 async fn run(deployment: &Deployment, caller: &Caller, call: Call) -> Result<Answer, AapError> {
@@ -68,28 +68,47 @@ async fn run(deployment: &Deployment, caller: &Caller, call: Call) -> Result<Ans
 fn report(
     deployment: &Deployment,
     caller: &Caller,
-    skill: Skill,
+    skill: &'static str,
     started: Instant,
     outcome: Result<Answer, AapError>,
 ) -> Result<Answer, Refusal> {
-    let span = tracing::info_span!(
-        "call",
-        deployment = deployment.id,
-        aap_version = deployment.contract.version(),
-        caller = caller.kind(),
-        skill = skill.id(),
-        latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-    );
-    span.in_scope(|| match outcome {
+    span(deployment, caller, skill, started).in_scope(|| match outcome {
         Ok(answer) => {
             tracing::info!(outcome = "ok", "call");
             Ok(answer)
         }
-        Err(error) => Err(refuse(error, deployment)),
+        Err(error) => Err(refusal(error, deployment)),
     })
 }
 
-fn refuse(error: AapError, deployment: &Deployment) -> Refusal {
+/// Refuses a call that could not be decoded far enough to run, with an id and in the log like any other.
+pub fn refuse(
+    deployment: &Deployment,
+    caller: &Caller,
+    skill: Option<Skill>,
+    error: AapError,
+) -> Refusal {
+    let skill = skill.map_or("unknown", Skill::id);
+    span(deployment, caller, skill, Instant::now()).in_scope(|| refusal(error, deployment))
+}
+
+fn span(
+    deployment: &Deployment,
+    caller: &Caller,
+    skill: &'static str,
+    started: Instant,
+) -> tracing::Span {
+    tracing::info_span!(
+        "call",
+        deployment = deployment.id,
+        aap_version = deployment.contract.version(),
+        caller = caller.kind(),
+        skill,
+        latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+    )
+}
+
+fn refusal(error: AapError, deployment: &Deployment) -> Refusal {
     let error_id = format!("err_{}", uuid::Uuid::new_v4().simple());
     if error.code == ErrorCode::InternalError {
         log_failure(&error, &error_id);

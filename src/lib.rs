@@ -16,6 +16,7 @@ pub mod leads;
 pub mod delivery;
 pub mod store;
 pub mod net;
+pub mod oauth;
 pub mod profile;
 pub mod seal;
 pub mod telemetry;

@@ -4,3 +4,4 @@
 pub mod discovery;
 pub mod jsonrpc;
 pub mod mcp;
+pub mod pap;

@@ -33,6 +33,10 @@ pub(super) struct Arguments {
     /// The folder for everything the demo makes; one of an earlier run is used again
     #[arg(long, value_name = "DIR", default_value = "forecourt-data")]
     data: PathBuf,
+    /// Let personal agents in whose identity is published on this machine, by a server that has its
+    /// certificate from this authority (PEM)
+    #[arg(long, value_name = "FILE")]
+    trust_agent_ca: Option<PathBuf>,
 }
 
 pub(super) async fn run(
@@ -54,15 +58,24 @@ pub(super) async fn run(
     let receiver = MailReceiver::start(mails, &folder.leads, MAX_MAIL_BYTES)
         .await
         .map_err(|error| Failure::new(Exit::Unavailable, format!("mail receiver: {error}")))?;
+    let crm_port = receiver.address().port().to_string();
+    let mut flags = vec![
+        flag("server.listen", address.to_string()),
+        flag("deployments.demo.leads.deliveries.crm.port", crm_port),
+    ];
+    if let Some(file) = &arguments.trust_agent_ca {
+        let file = file
+            .canonicalize()
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
+        flags.push(flag("net.extra_ca_file", file.display().to_string()));
+        flags.push(flag(
+            "net.danger_allow_private_addresses",
+            "true".to_owned(),
+        ));
+    }
     let config = Config::load(&Sources {
         files: vec![folder.config.clone()],
-        flags: vec![
-            flag("server.listen", address.to_string()),
-            flag(
-                "deployments.demo.leads.deliveries.crm.port",
-                receiver.address().port().to_string(),
-            ),
-        ],
+        flags,
         environment,
     })?;
     let app = App::build(&config, address.port(), Clock::system()).await?;

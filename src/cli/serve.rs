@@ -109,6 +109,7 @@ impl From<AppError> for Failure {
                 Exit::Config,
                 "see [deployments.ID] in docs/configuration.md",
             ),
+            AppError::Net(_) => (Exit::Config, "see [net] in docs/configuration.md"),
             AppError::Contract(_) => (
                 Exit::Internal,
                 "this is a fault of this program; please report it",

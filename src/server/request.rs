@@ -15,7 +15,7 @@ use tracing::Instrument as _;
 use super::router::{Route, Surface};
 use super::{Shared, body, document};
 use crate::bindings::discovery;
-use crate::bindings::mcp;
+use crate::bindings::{mcp, pap};
 
 /// Answers one request, whatever it is.
 pub(super) async fn answer(
@@ -64,12 +64,13 @@ async fn route(shared: &Shared, peer: SocketAddr, request: Request<Incoming>) ->
             "not_found",
             "There is nothing at this address.",
         ),
-        Route::Found(surface) => surface_answer(shared, &surface, &head, body).await,
+        Route::Found(surface) => surface_answer(shared, peer, &surface, &head, body).await,
     }
 }
 
 async fn surface_answer(
     shared: &Shared,
+    peer: SocketAddr,
     surface: &Surface,
     head: &Parts,
     body: Incoming,
@@ -81,19 +82,28 @@ async fn surface_answer(
             Box::pin(discovery::inventory_page::answer(deployment, query)).await
         }
         Surface::InventoryPage(_) => document::not_allowed(),
+        Surface::Pap(part, endpoint) => match Box::pin(endpoint.admit(*part, head)).await {
+            Err(refused) => refused,
+            Ok(admission) => match body::read(body, &shared.settings).await {
+                Ok(body) => Box::pin(endpoint.answer(admission, head, &body, peer.ip())).await,
+                Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
+            },
+        },
         Surface::Mcp(endpoint) => match endpoint.admit(head) {
             Err(refused) => refused,
             Ok(admission) => match body::read(body, &shared.settings).await {
                 Ok(body) => Box::pin(endpoint.call(&admission, head, &body)).await,
-                Err(unread) => {
-                    let mut answer = mcp::refusal(unread.0, unread.1);
-                    let close = HeaderValue::from_static("close");
-                    answer.headers_mut().insert(header::CONNECTION, close);
-                    admission.finish(answer)
-                }
+                Err(unread) => admission.finish(closing(mcp::refusal(unread.0, unread.1))),
             },
         },
     }
+}
+
+/// An answer to a body that was not read: what is left of it is not worth waiting for.
+fn closing(mut answer: Response<Bytes>) -> Response<Bytes> {
+    let close = HeaderValue::from_static("close");
+    answer.headers_mut().insert(header::CONNECTION, close);
+    answer
 }
 
 /// The requested host without its port, in lower case; `None` when there is not exactly one.
@@ -128,7 +138,7 @@ fn health(head: &Parts, good: bool) -> Response<Bytes> {
 
 fn throttled(wait_s: u64) -> Response<Bytes> {
     let message = "Too many requests from this address; wait as long as Retry-After says.";
-    let mut answer = problem(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message);
+    let mut answer = problem(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
     answer
         .headers_mut()
         .insert(header::RETRY_AFTER, wait_s.into());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::Uri;
 
 use super::document::Document;
-use crate::bindings::{discovery, mcp};
+use crate::bindings::{discovery, mcp, pap};
 use crate::deployment::Deployment;
 
 /// What answers at an address.
@@ -16,6 +16,7 @@ pub(super) enum Surface {
     Mcp(Arc<mcp::Endpoint>),
     Document(Arc<Document>),
     InventoryPage(Arc<Deployment>),
+    Pap(pap::Part, Arc<pap::Endpoint>),
 }
 
 /// Where a request leads.
@@ -70,6 +71,7 @@ impl Site {
             None => Route::NoSuchHost,
             Some(paths) => paths
                 .get(without_slash(path))
+                .or_else(|| paths.get(&any_below(path)?))
                 .cloned()
                 .map_or(Route::NoSuchPath, Route::Found),
         }
@@ -100,11 +102,40 @@ impl Layout {
             let page = Surface::InventoryPage(Arc::clone(deployment));
             self.place(deployment, &urls.inventory_page, &page);
         }
+        if let Some(endpoint) = pap::Endpoint::new(Arc::clone(deployment)) {
+            self.add_pap(deployment, &Arc::new(endpoint));
+        }
         // Known hosts answer 404, not 421, where nothing is.
         self.site
             .hosts
             .entry(deployment.domain.clone())
             .or_default();
+    }
+
+    /// The issuer, the native API and what describes them.
+    fn add_pap(&mut self, deployment: &Arc<Deployment>, endpoint: &Arc<pap::Endpoint>) {
+        let settings = endpoint.issuer_settings();
+        let skills = format!("{}/skills/*", settings.resource);
+        for (url, part) in [
+            (settings.token_endpoint(), pap::Part::Token),
+            (settings.revocation_endpoint(), pap::Part::Revocation),
+            (skills, pap::Part::Skill),
+        ] {
+            self.place(deployment, &url, &Surface::Pap(part, Arc::clone(endpoint)));
+        }
+        let metadata = (settings.metadata().to_string(), settings.metadata_url());
+        let openapi = discovery::openapi::write(deployment);
+        let openapi_url = format!("{}/openapi.json", settings.resource);
+        let poppy = deployment
+            .urls
+            .poppy
+            .as_ref()
+            .and_then(|url| Some((discovery::poppy::write(deployment)?, url.clone())));
+        let openapi = openapi.map(|text| (text, openapi_url));
+        for (text, url) in [Some(metadata), openapi, poppy].into_iter().flatten() {
+            let document = Document::new(text, "application/json");
+            self.place(deployment, &url, &Surface::Document(Arc::new(document)));
+        }
     }
 
     fn place(&mut self, deployment: &Deployment, url: &str, surface: &Surface) {
@@ -155,6 +186,12 @@ fn address(url: &str) -> Option<(String, String)> {
     }
     let host = uri.host()?.to_ascii_lowercase();
     Some((host, without_slash(uri.path()).to_owned()))
+}
+
+/// The pattern of everything directly beside `path`, as [`Layout::add_pap`] places it.
+fn any_below(path: &str) -> Option<String> {
+    path.rsplit_once('/')
+        .map(|(folder, _)| format!("{folder}/*"))
 }
 
 fn without_slash(path: &str) -> &str {

@@ -6,6 +6,7 @@ mod embedded;
 mod redis;
 mod rows;
 mod schema;
+mod sessions;
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ pub use rows::{
     Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, KeyRow,
     Lead, LeadFilter, NewDelivery, Recovered, Restored, Tally,
 };
+pub use sessions::{CallEntry, SessionEntry};
 
 /// What the history says of a job whose process ended while it was transmitting.
 const INTERRUPTED_DURING: &str =
@@ -267,4 +269,4 @@ impl Store {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

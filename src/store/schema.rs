@@ -4,7 +4,7 @@
 use sqlx::{Executor as _, Row as _, SqliteConnection};
 
 /// The steps, in order; the database's `user_version` counts those that were taken.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "
     CREATE TABLE keys (
         key         TEXT PRIMARY KEY,
@@ -58,6 +58,17 @@ const STEPS: [&str; 2] = [
     CREATE INDEX claims_by_expiry ON claims (expires_at);
     ",
     "CREATE INDEX keys_by_lead ON keys (lead_id);",
+    "
+    CREATE TABLE sessions (
+        issuer     TEXT NOT NULL,
+        key        TEXT NOT NULL,
+        owner      TEXT NOT NULL,
+        ended      INTEGER NOT NULL DEFAULT 0,
+        expires_at INTEGER NOT NULL,
+        PRIMARY KEY (issuer, key)
+    ) WITHOUT ROWID;
+    CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+    ",
 ];
 
 /// The newest version this program knows.

@@ -12,7 +12,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 /// A place where a store can be opened, more than once.
-struct Place {
+pub(crate) struct Place {
     directory: tempfile::TempDir,
     redis: Option<RedisServer>,
 }
@@ -25,7 +25,7 @@ impl Place {
         }
     }
 
-    async fn redis(arguments: &[&str]) -> Self {
+    pub(crate) async fn redis(arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let redis = Some(RedisServer::start(directory.path(), arguments).await);
         Self { directory, redis }
@@ -46,7 +46,7 @@ impl Place {
         }
     }
 
-    async fn open(&self) -> Store {
+    pub(crate) async fn open(&self) -> Store {
         self.try_open().await.unwrap()
     }
 }
@@ -581,4 +581,61 @@ async fn jobs_of_a_process_that_no_longer_lives_are_taken_over_before_their_leas
     dead.close().await;
     let recovered = living.recover(at(2)).await.unwrap();
     assert_eq!(recovered, Recovered { queued: 1, held: 0 });
+}
+
+// AAP-251 AAP-252 AAP-260
+#[tokio::test]
+async fn session_keys_have_one_owner_and_end_once_across_a_reopening() {
+    for place in Place::each().await {
+        let store = place.open().await;
+        let enter = async |store: &Store, issuer, key, owner, now| {
+            let until = at(now + 100);
+            store
+                .enter_session(issuer, key, owner, at(now), until)
+                .await
+                .unwrap()
+        };
+        let (owned, foreign) = (SessionEntry::Owned, SessionEntry::Foreign);
+        assert_eq!(enter(&store, "i", "k", "a", 0).await, owned);
+        assert_eq!(enter(&store, "i", "k", "a", 50).await, owned);
+        assert_eq!(enter(&store, "i", "k", "b", 149).await, foreign);
+        assert_eq!(enter(&store, "j", "k", "b", 149).await, owned);
+        store.close().await;
+        let store = place.open().await;
+        assert_eq!(enter(&store, "i", "k", "b", 150).await, owned);
+        let call = async |key, name, now| {
+            let claim = Claim {
+                namespace: "proof",
+                key: name,
+                expires_at: at(now + 60),
+            };
+            store.session_call("i", key, &claim, at(now)).await.unwrap()
+        };
+        assert_eq!(call("k", "p", 150).await, CallEntry::Passed);
+        assert_eq!(call("k", "p", 209).await, CallEntry::Used);
+        assert_eq!(call("never seen", "q", 150).await, CallEntry::Passed);
+        for key in ["k", "unknown"] {
+            let ended = store.end_session("i", key, at(200), at(1000)).await;
+            ended.unwrap();
+        }
+        for owner in ["a", "b"] {
+            let entry = enter(&store, "i", "k", owner, 999).await;
+            assert_eq!(entry, SessionEntry::Ended);
+        }
+        assert_eq!(call("k", "r", 999).await, CallEntry::Ended);
+        assert!(!store.is_claimed("proof", "r", at(999)).await.unwrap());
+        let ended = store.ended_sessions("i", at(999)).await.unwrap();
+        assert_eq!(ended, ["k", "unknown"]);
+        assert!(store.ended_sessions("j", at(999)).await.unwrap().is_empty());
+        assert!(
+            store
+                .ended_sessions("i", at(1000))
+                .await
+                .unwrap()
+                .is_empty()
+        );
+        assert_eq!(call("k", "r", 1000).await, CallEntry::Passed);
+        assert_eq!(enter(&store, "i", "k", "a", 1000).await, owned);
+        store.close().await;
+    }
 }

@@ -98,8 +98,8 @@ class Product:
         return rest
 
 
-def demo(binary, data, log):
-    arguments = ["demo", "--listen", "127.0.0.1:0", "--data", str(data), "--output", "json"]
+def demo(binary, data, log, *more):
+    arguments = ["demo", "--listen", "127.0.0.1:0", "--data", str(data), "--output", "json", *more]
     return Product(binary, arguments, log)
 
 

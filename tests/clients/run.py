@@ -1,11 +1,12 @@
 """Runs the official clients and a few rude ones against a demo.
 
-Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --modules DIR [--only NAME…]
+Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --python-pap FILE --modules DIR [--only NAME…]
 """
 
 import argparse
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -92,6 +93,28 @@ class Session:
         for request, car in self.accepted:
             mail.check_mail(messages, request, car, checks, self.folder)
 
+    def pap(self, checks):
+        """The independent personal agent, at a demo that lets its loopback identity in."""
+        agent = self.folder / "agent"
+        script = lambda name, *more: [self.arguments.python_pap, str(HERE / "pap" / name), *more]
+        subprocess.run(script("identity.py", str(agent)), check=True, timeout=60)
+        trust = ("--trust-agent-ca", str(agent / "ca.pem"))
+        demo = product.demo(self.arguments.binary, self.folder / "pap", self.folder / "pap.log", *trust)
+        try:
+            base = demo.ready["base_url"]
+            walk = script("shop.py", "--identity", str(agent), "--loopback-http", "--issuer", f"{base}/poppy", base)
+            done = subprocess.run(walk, capture_output=True, text=True, timeout=120)
+        finally:
+            demo.end()
+        said = done.stdout.splitlines() + done.stderr.splitlines()[-1:]
+        checks.that("the independent agent shops end to end", done.returncode == 0, said)
+        steps = ("discovered", "token", "search", "lead", "renewed", "refused", "revoked", "every")
+        for begun in steps:
+            checks.that(f"it says {begun}", any(line.startswith(begun) for line in said), said)
+        log = (self.folder / "pap.log").read_text()
+        for secret in ("Lovelace", "ada@example.com", "eyJ"):
+            checks.that(f"the log does not hold {secret}", secret not in log)
+
     def run(self):
         known = clients(self.arguments)
         for name, command in known.items():
@@ -100,12 +123,13 @@ class Session:
         self.step("mail", self.mails)
         self.step("raw", lambda checks: raw.run(self.url(), checks))
         self.step("commands", lambda checks: commands.check_commands(self.arguments.binary, self.folder, checks))
+        self.step("pap", self.pap)
         self.step("crash", lambda checks: crash.check_crash(self.arguments.binary, self.folder, checks))
 
 
 def parsed():
     parser = argparse.ArgumentParser()
-    for name in ("--binary", "--node", "--python-v1", "--python-v2", "--modules"):
+    for name in ("--binary", "--node", "--python-v1", "--python-v2", "--python-pap", "--modules"):
         parser.add_argument(name, type=os.path.abspath, required=True)
     parser.add_argument("--only", nargs="*")
     return parser.parse_args()

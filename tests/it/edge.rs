@@ -363,6 +363,7 @@ async fn deployment(
             ..Urls::default()
         },
         mcp: plan.mcp,
+        pap: None,
         quota: plan.quota,
         clock: clock.clone(),
     };

@@ -2,3 +2,5 @@
 
 pub mod inventory_page;
 pub mod llms_txt;
+pub mod openapi;
+pub mod poppy;

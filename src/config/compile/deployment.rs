@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::finding::nearest;
 use super::super::raw;
-use super::{Deployment, Scope, inventory, leads, profile, urls};
+use super::{Deployment, Scope, inventory, leads, pap, profile, urls};
 use crate::contract::Skill;
 use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
@@ -34,6 +34,11 @@ pub(super) fn compile(
         .map(Arc::new);
     let inventory = inventory(scope, id, raw, profile.as_ref(), &skills, data_directory);
     let leads = leads(scope, id, raw, profile.as_ref(), &skills);
+    let pap = pap::compile(
+        &mut scope.below("pap"),
+        &raw.pap,
+        domain.as_deref().unwrap_or_default(),
+    );
     Some(Deployment {
         id: id.to_owned(),
         domain: domain?,
@@ -44,6 +49,7 @@ pub(super) fn compile(
         inventory,
         leads,
         mcp: mcp(scope, &raw.mcp),
+        pap,
         legacy_sessions: raw.mcp.legacy_sessions.unwrap_or(false),
         quota: Quota {
             leads_per_minute: raw.limits.leads_per_minute,

@@ -4,6 +4,7 @@
 mod deployment;
 mod inventory;
 mod leads;
+mod pap;
 mod profile;
 mod scope;
 mod server;
@@ -22,6 +23,7 @@ use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
 use crate::mapping::Mapping;
 use crate::profile::Profile;
+pub use pap::Pap;
 use scope::Scope;
 pub use urls::PublicUrl;
 
@@ -34,6 +36,8 @@ pub struct Config {
     pub keys: Keys,
     /// The file of the embedded store.
     pub store_file: PathBuf,
+    /// How identities of personal agents are fetched.
+    pub peers: crate::net::Policy,
     pub deployments: Vec<Deployment>,
     /// The merged values with their places, for `config show`.
     pub tree: Tree,
@@ -67,6 +71,8 @@ pub struct Deployment {
     pub inventory: Option<Inventory>,
     pub leads: Option<crate::leads::Settings>,
     pub mcp: McpSettings,
+    /// Where personal agents are served.
+    pub pap: Option<Pap>,
     /// Seconds that a session id of an older MCP revision lasts, where such ids are given out.
     pub legacy_sessions: bool,
     pub quota: Quota,
@@ -89,6 +95,8 @@ impl Config {
         let raw: Raw = tree.read(&[], &mut findings);
         let mut scope = Scope::new(&mut tree, &mut findings);
         let server = server::compile(&mut scope.below("server"), &raw.server);
+        let listen = server.as_ref().map(|server| server.listen);
+        let peers = pap::policy(&mut scope.below("net"), &raw.net, listen);
         let data_directory = data_directory(&scope, &raw);
         let keys = keys(&mut scope, &raw, &data_directory);
         let store_file = match &raw.store.file {
@@ -125,6 +133,7 @@ impl Config {
                 data_directory,
                 keys,
                 store_file,
+                peers,
                 deployments,
                 tree,
             }),

@@ -129,7 +129,7 @@ pub(super) fn is_loopback(host: &str) -> bool {
 }
 
 /// An absolute path of plain segments.
-fn is_path(path: &str) -> bool {
+pub(super) fn is_path(path: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
     path.strip_prefix('/').is_some_and(|rest| {
         rest.split('/')

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use figment::value::Value;
 use serde::Deserialize;
 
-use super::{Leads, Profile};
+use super::{Leads, Pap, Profile};
 
 /// `[deployments.ID]`: one advertised dealer.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -32,6 +32,7 @@ pub struct Deployment {
     /// Where leads go. Required when `lead.submit` is offered.
     pub leads: Option<Leads>,
     pub mcp: Mcp,
+    pub pap: Pap,
     pub limits: Limits,
 }
 

@@ -3,6 +3,7 @@
 
 mod deployment;
 mod leads;
+mod pap;
 mod profile;
 mod source;
 
@@ -14,6 +15,7 @@ use serde::Deserialize;
 pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
 pub(crate) use leads::DELIVERY_KEYS;
 pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
+pub use pap::{Net, Nonces, Pap, Registration};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
 pub use source::{Auth, AuthKind, Feed, Rest, Sql};
 
@@ -25,6 +27,7 @@ pub struct Raw {
     pub data: Data,
     pub keys: Keys,
     pub store: Store,
+    pub net: Net,
     /// The deployments, each under its id: lower-case letters, digits and `_`, so that environment
     /// variables can reach them.
     pub deployments: BTreeMap<String, Deployment>,

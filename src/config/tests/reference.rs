@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     include_str!("../raw/mod.rs"),
     include_str!("../raw/deployment.rs"),
     include_str!("../raw/profile.rs"),
     include_str!("../raw/source.rs"),
     include_str!("../raw/leads.rs"),
+    include_str!("../raw/pap.rs"),
 ];
 
 /// A section for each table, a line for each key.
@@ -52,7 +53,7 @@ fn kind_words(kind: &str) -> &'static str {
         "bool" => "true or false",
         "u16" | "u32" | "u64" | "usize" => "whole number",
         "f64" => "number",
-        "Scope" | "StoreKind" | "SmtpTls" | "AuthKind" => "word",
+        "Scope" | "StoreKind" | "SmtpTls" | "AuthKind" | "Nonces" | "Registration" => "word",
         "Vec<String" => "list of texts",
         "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" => "list of tables",
         _ => "table",

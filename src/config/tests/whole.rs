@@ -226,6 +226,63 @@ fn a_configuration_says_everything_that_is_wrong_at_once() {
     );
 }
 
+// AAP-233
+#[test]
+fn the_development_switches_of_net_go_with_a_loopback_listener_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let ca = folder.path().join("ca.pem");
+    fs::write(&ca, "").unwrap();
+    let ca = ca.display().to_string();
+    let switches = [
+        ("FORECOURT_NET__DANGER_ALLOW_PRIVATE_ADDRESSES", "true"),
+        ("FORECOURT_NET__EXTRA_CA_FILE", ca.as_str()),
+    ];
+    for (listen, faults) in [("127.0.0.1:0", 0), ("[::1]:0", 0), ("0.0.0.0:8080", 2)] {
+        let variables = [switches.as_slice(), &[("FORECOURT_SERVER__LISTEN", listen)]].concat();
+        let loaded = load(folder.path(), &documented("README.md"), &variables);
+        let found = loaded.err().unwrap_or_default();
+        assert_eq!(found.len(), faults, "{listen}: {found:?}");
+        assert!(found.iter().all(|finding| finding.key.starts_with("net.")));
+    }
+    let strict = load(folder.path(), &documented("README.md"), &[]).unwrap();
+    assert_eq!(strict.peers.reach, crate::net::Reach::Public);
+    assert!(!strict.peers.any_port && !strict.peers.allow_http);
+    let missing = [("FORECOURT_NET__EXTRA_CA_FILE", "/nowhere/ca.pem")];
+    assert!(load(folder.path(), &documented("README.md"), &missing).is_err());
+}
+
+// AAP-211 AAP-218 AAP-235
+#[test]
+fn a_deployment_s_issuer_hangs_below_its_own_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = documented("README.md");
+    let off = load(folder.path(), &text, &[]).unwrap();
+    assert!(off.deployments[0].pap.is_none());
+    let on = text.clone()
+        + "\n[deployments.main.pap]\nenabled = true\nnonces = \"required\"\n\
+           registration = \"block\"\nclients = [\"https://bad.example/c\"]\n";
+    let on = load(folder.path(), &on, &[]).unwrap();
+    let deployment = &on.deployments[0];
+    let base = deployment.public_url.base(8080);
+    let settings = deployment.pap.as_ref().unwrap().settings(&base);
+    assert_eq!(settings.issuer, "https://dealer.example/poppy");
+    assert_eq!(settings.resource, settings.issuer);
+    assert_eq!(settings.domains, ["dealer.example"]);
+    assert_eq!(settings.nonces, crate::oauth::NonceMode::Required);
+    for wrong in [
+        "path = \"poppy/\"",
+        "token_lifetime_s = 90000",
+        "registration = \"allow\"",
+        "clients = []",
+        "nonces = \"sometimes\"",
+    ] {
+        let wrong = format!("{text}\n[deployments.main.pap]\nenabled = true\n{wrong}\n");
+        let found = load(folder.path(), &wrong, &[]).unwrap_err();
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].key.starts_with("deployments.main.pap."));
+    }
+}
+
 // AAP-048
 #[test]
 fn plain_http_is_for_loopback_only() {

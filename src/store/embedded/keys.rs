@@ -154,7 +154,7 @@ async fn accept(
     Ok(Accepted::New)
 }
 
-async fn claim_all(
+pub(super) async fn claim_all(
     connection: &mut SqliteConnection,
     claims: Vec<(String, String, i64)>,
     now: Timestamp,

@@ -5,6 +5,7 @@ mod keys;
 mod ledger;
 mod outbox;
 mod presence;
+mod sessions;
 mod takeover;
 mod writer;
 
@@ -154,5 +155,9 @@ async fn sweep(connection: &mut SqliteConnection, now: Timestamp) -> Result<u64,
         .bind(now.as_millisecond())
         .execute(&mut *connection)
         .await?;
-    Ok(keys.rows_affected() + claims.rows_affected())
+    let sessions = sqlx::query("DELETE FROM sessions WHERE expires_at <= ?")
+        .bind(now.as_millisecond())
+        .execute(&mut *connection)
+        .await?;
+    Ok(keys.rows_affected() + claims.rows_affected() + sessions.rows_affected())
 }

@@ -4,6 +4,7 @@
 mod ledger;
 mod outbox;
 mod script;
+mod sessions;
 
 use std::fmt;
 use std::time::Duration;

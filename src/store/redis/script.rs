@@ -14,6 +14,9 @@ pub(super) struct Scripts {
     pub(super) remove: Script,
     pub(super) restore: Script,
     pub(super) claim: Script,
+    pub(super) enter: Script,
+    pub(super) end: Script,
+    pub(super) call: Script,
 }
 
 impl Scripts {
@@ -30,6 +33,9 @@ impl Scripts {
             remove: with_prelude(include_str!("lua/remove.lua")),
             restore: with_prelude(include_str!("lua/restore.lua")),
             claim: Script::new(include_str!("lua/claim.lua")),
+            enter: Script::new(include_str!("lua/enter.lua")),
+            end: Script::new(include_str!("lua/end.lua")),
+            call: Script::new(include_str!("lua/call.lua")),
         }
     }
 }

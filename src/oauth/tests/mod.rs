@@ -1,0 +1,7 @@
+mod access;
+mod client;
+mod replay;
+pub(crate) mod rig;
+mod session;
+mod token;
+mod vectors;
