@@ -181,6 +181,11 @@ impl Builder<'_> {
                 lifetime: LEGACY_SESSION,
             });
         }
+        let pap = self.pap(port).await?;
+        let mut urls = settings.public_url.urls(port);
+        urls.openapi = pap
+            .as_ref()
+            .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
         let parts = Parts {
             id: settings.id.clone(),
             domain: settings.domain.clone(),
@@ -190,9 +195,9 @@ impl Builder<'_> {
             profiles: vec![Arc::clone(&settings.profile)],
             inventory: self.inventory().await?,
             leads: self.leads()?,
-            urls: settings.public_url.urls(port),
+            urls,
             mcp,
-            pap: self.pap(port).await?,
+            pap,
             quota: settings.quota,
             clock: self.clock.clone(),
         };

@@ -47,14 +47,16 @@ pub struct Parts {
 #[derive(Clone, Debug, Default)]
 pub struct Urls {
     pub mcp: String,
+    /// The A2A JSON-RPC interface.
+    pub a2a: String,
     pub llms_txt: String,
     /// The page where people see the inventory.
     pub inventory_page: String,
     /// Whether this process serves that page itself.
     pub serve_inventory_page: bool,
-    /// Named in discovery only when it is there (AAP-047).
-    pub agent_card: Option<String>,
-    pub poppy: Option<String>,
+    pub agent_card: String,
+    pub poppy: String,
+    /// Named in discovery only when it is there (AAP-047): it describes the native PAP API.
     pub openapi: Option<String>,
     /// Further host names, without port, under which a proxy reaches this deployment.
     pub hosts: Vec<String>,

@@ -1,6 +1,7 @@
 //! The wire protocols. Siblings, not a trait: each has `decode` and `encode`, and nothing of an envelope
 //! goes further down.
 
+pub mod a2a;
 pub mod discovery;
 pub mod jsonrpc;
 pub mod mcp;

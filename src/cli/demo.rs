@@ -173,6 +173,8 @@ fn announce(app: &App, folder: &Folder, address: SocketAddr, output: Output) -> 
         "Forecourt's demo is ready: {vehicles} vehicles of {name}.
 
   MCP        {mcp}
+  A2A        {a2a}
+  card       {card}
   llms.txt   {llms_txt}
   inventory  {page}
   leads      {leads}  (one .eml for each lead, as the CRM gets it)
@@ -188,6 +190,8 @@ Or connect any MCP client (Streamable HTTP) to {mcp}
 Ctrl-C ends it.
 ",
         name = deployment.name(),
+        a2a = urls.a2a,
+        card = urls.agent_card,
         llms_txt = urls.llms_txt,
         page = urls.inventory_page,
         call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"aap_inventory_search","arguments":{"type":"inventory.search.request","filters":{"make":["Toyota"]}}}}"#,
@@ -195,6 +199,9 @@ Ctrl-C ends it.
     let value = json!({
         "base_url": format!("http://{address}"),
         "mcp": mcp,
+        "a2a": urls.a2a,
+        "agent_card": urls.agent_card,
+        "poppy": urls.poppy,
         "llms_txt": urls.llms_txt,
         "inventory_page": urls.inventory_page,
         "leads_dir": folder.leads,

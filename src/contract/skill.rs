@@ -63,6 +63,16 @@ impl Skill {
         format!("{}.response", self.id())
     }
 
+    /// The media type of the request payload on A2A.
+    pub fn request_media_type(self) -> String {
+        format!("application/vnd.autoagent.{}-request+json", self.stem())
+    }
+
+    /// The media type of the response payload on A2A.
+    pub fn response_media_type(self) -> String {
+        format!("application/vnd.autoagent.{}-response+json", self.stem())
+    }
+
     /// The skill with this id.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|skill| skill.id() == id)

@@ -15,7 +15,7 @@ use tracing::Instrument as _;
 use super::router::{Route, Surface};
 use super::{Shared, body, document};
 use crate::bindings::discovery;
-use crate::bindings::{mcp, pap};
+use crate::bindings::{a2a, mcp, pap};
 
 /// Answers one request, whatever it is.
 pub(super) async fn answer(
@@ -87,6 +87,13 @@ async fn surface_answer(
             Ok(admission) => match body::read(body, &shared.settings).await {
                 Ok(body) => Box::pin(endpoint.answer(admission, head, &body, peer.ip())).await,
                 Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
+            },
+        },
+        Surface::A2a(endpoint) => match endpoint.admit(head) {
+            Err(refused) => refused,
+            Ok(()) => match body::read(body, &shared.settings).await {
+                Ok(body) => Box::pin(endpoint.call(head, &body)).await,
+                Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
             },
         },
         Surface::Mcp(endpoint) => match endpoint.admit(head) {

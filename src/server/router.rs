@@ -7,13 +7,14 @@ use std::sync::Arc;
 use http::Uri;
 
 use super::document::Document;
-use crate::bindings::{discovery, mcp, pap};
+use crate::bindings::{a2a, discovery, mcp, pap};
 use crate::deployment::Deployment;
 
 /// What answers at an address.
 #[derive(Clone, Debug)]
 pub(super) enum Surface {
     Mcp(Arc<mcp::Endpoint>),
+    A2a(Arc<a2a::Endpoint>),
     Document(Arc<Document>),
     InventoryPage(Arc<Deployment>),
     Pap(pap::Part, Arc<pap::Endpoint>),
@@ -91,13 +92,19 @@ impl Layout {
         let urls = &deployment.urls;
         let endpoint = Arc::new(mcp::Endpoint::new(Arc::clone(deployment)));
         self.place(deployment, &urls.mcp, &Surface::Mcp(endpoint));
+        let endpoint = Arc::new(a2a::Endpoint::new(Arc::clone(deployment)));
+        self.place(deployment, &urls.a2a, &Surface::A2a(endpoint));
         let llms_txt = discovery::llms_txt::write(deployment);
-        let llms_txt = Document::new(llms_txt, discovery::llms_txt::CONTENT_TYPE);
-        self.place(
-            deployment,
-            &urls.llms_txt,
-            &Surface::Document(Arc::new(llms_txt)),
-        );
+        let card = discovery::agent_card::write(deployment);
+        let poppy = discovery::poppy::write(deployment);
+        for (url, text, content_type) in [
+            (&urls.llms_txt, llms_txt, discovery::llms_txt::CONTENT_TYPE),
+            (&urls.agent_card, card, "application/json"),
+            (&urls.poppy, poppy, "application/json"),
+        ] {
+            let document = Document::new(text, content_type);
+            self.place(deployment, url, &Surface::Document(Arc::new(document)));
+        }
         if urls.serve_inventory_page {
             let page = Surface::InventoryPage(Arc::clone(deployment));
             self.place(deployment, &urls.inventory_page, &page);
@@ -124,15 +131,12 @@ impl Layout {
             self.place(deployment, &url, &Surface::Pap(part, Arc::clone(endpoint)));
         }
         let metadata = (settings.metadata().to_string(), settings.metadata_url());
-        let openapi = discovery::openapi::write(deployment);
-        let openapi_url = format!("{}/openapi.json", settings.resource);
-        let poppy = deployment
+        let openapi = deployment
             .urls
-            .poppy
+            .openapi
             .as_ref()
-            .and_then(|url| Some((discovery::poppy::write(deployment)?, url.clone())));
-        let openapi = openapi.map(|text| (text, openapi_url));
-        for (text, url) in [Some(metadata), openapi, poppy].into_iter().flatten() {
+            .and_then(|url| Some((discovery::openapi::write(deployment)?, url.clone())));
+        for (text, url) in [Some(metadata), openapi].into_iter().flatten() {
             let document = Document::new(text, "application/json");
             self.place(deployment, &url, &Surface::Document(Arc::new(document)));
         }

@@ -29,6 +29,10 @@ class Client:
             return {"failed": {"name": "Ended", "message": "the client has ended"}}
         return self._answer()
 
+    def ask(self, request):
+        """One request in the driver's own terms."""
+        return self._ask(request)
+
     def list_tools(self):
         return self._ask({"op": "list"})
 

@@ -1,6 +1,6 @@
 """Runs the official clients and a few rude ones against a demo.
 
-Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --python-pap FILE --modules DIR [--only NAME…]
+Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --python-pap FILE --python-a2a FILE --modules DIR [--only NAME…]
 """
 
 import argparse
@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import a2a_scenario
 import commands
 import crash
 import inventory
@@ -50,6 +51,13 @@ class Session:
         self.accepted = []
         self.totals = []
         self.demo = product.demo(arguments.binary, folder / "data", folder / "demo.log")
+
+    def a2a(self, name, command, checks):
+        client = Client(name, [*command, self.demo.ready["base_url"]], HERE, self.folder / f"{name}.log")
+        scenario = a2a_scenario.A2aScenario(client, checks)
+        scenario.run()
+        client.close()
+        self.accepted += scenario.accepted
 
     def url(self):
         return self.demo.ready["mcp"]
@@ -102,7 +110,7 @@ class Session:
         demo = product.demo(self.arguments.binary, self.folder / "pap", self.folder / "pap.log", *trust)
         try:
             base = demo.ready["base_url"]
-            walk = script("shop.py", "--identity", str(agent), "--loopback-http", "--issuer", f"{base}/poppy", base)
+            walk = script("shop.py", "--identity", str(agent), "--loopback-http", base)
             done = subprocess.run(walk, capture_output=True, text=True, timeout=120)
         finally:
             demo.end()
@@ -119,6 +127,10 @@ class Session:
         known = clients(self.arguments)
         for name, command in known.items():
             self.step(name, lambda checks, n=name, c=command: self.scenario(n, c, checks))
+        js = [self.arguments.node, str(Path(self.arguments.modules) / "a2a_js.mjs")]
+        self.step("a2a-js", lambda checks: self.a2a("a2a-js", js, checks))
+        py = [self.arguments.python_a2a, str(HERE / "py_a2a.py")]
+        self.step("a2a-py", lambda checks: self.a2a("a2a-py", py, checks))
         self.step("inventory", lambda checks: self.inventory(known["py-v1"], checks))
         self.step("mail", self.mails)
         self.step("raw", lambda checks: raw.run(self.url(), checks))
@@ -129,7 +141,7 @@ class Session:
 
 def parsed():
     parser = argparse.ArgumentParser()
-    for name in ("--binary", "--node", "--python-v1", "--python-v2", "--python-pap", "--modules"):
+    for name in ("--binary", "--node", "--python-v1", "--python-v2", "--python-pap", "--python-a2a", "--modules"):
         parser.add_argument(name, type=os.path.abspath, required=True)
     parser.add_argument("--only", nargs="*")
     return parser.parse_args()

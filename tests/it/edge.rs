@@ -357,6 +357,9 @@ async fn deployment(
         profiles: vec![profile],
         urls: Urls {
             mcp: format!("{base}/mcp"),
+            a2a: format!("{base}/a2a"),
+            agent_card: format!("{base}/.well-known/agent-card.json"),
+            poppy: format!("{base}/.well-known/poppy.json"),
             llms_txt: format!("{base}/llms.txt"),
             inventory_page: format!("{base}/inventory"),
             serve_inventory_page: true,

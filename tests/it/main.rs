@@ -8,6 +8,7 @@
 )]
 
 mod app;
+mod a2a_probes;
 mod architecture;
 mod cli;
 mod edge;

@@ -34,17 +34,13 @@ pub fn write(deployment: &Deployment) -> String {
     ]);
     let others = [
         (
-            &urls.agent_card,
+            Some(&urls.agent_card),
             "Agent Card",
             "A2A interface and search capabilities",
         ),
+        (Some(&urls.poppy), "Poppy document", poppy_words(deployment)),
         (
-            &urls.poppy,
-            "Poppy document",
-            "identity, issuer and native API under the Personal Agent Protocol",
-        ),
-        (
-            &urls.openapi,
+            urls.openapi.as_ref(),
             "OpenAPI document",
             "native operations; every call needs a Session Token with DPoP, guests too",
         ),
@@ -60,6 +56,13 @@ pub fn write(deployment: &Deployment) -> String {
         "): the vehicles on offer, as a web page\n",
     ]);
     text
+}
+
+fn poppy_words(deployment: &Deployment) -> &'static str {
+    match deployment.pap {
+        Some(_) => "identity, issuer and native API under the Personal Agent Protocol",
+        None => "the dealer's identity and links to these interfaces",
+    }
 }
 
 /// A name on one line, without what Markdown would read as markup.

@@ -5,34 +5,39 @@ use serde_json::json;
 
 use crate::deployment::Deployment;
 
-/// Writes the document; `None` unless every interface that it must link is there.
-pub fn write(deployment: &Deployment) -> Option<String> {
-    let settings = deployment.pap.as_ref()?.settings();
+/// Writes the document. Without an issuer it is the website-only form: who the dealer is, and the bridge
+/// to the other interfaces (AAP-202).
+pub fn write(deployment: &Deployment) -> String {
     let urls = &deployment.urls;
-    let (agent_card, openapi) = (urls.agent_card.as_ref()?, urls.openapi.as_ref()?);
-    let document = json!({
+    let mut document = json!({
         "protocol_version": "0.3",
         "organization": {
             "name": deployment.name(),
             "domain": deployment.domain,
         },
-        "auth": { "issuer": settings.issuer },
-        "apis": [{
-            "type": "openapi",
-            "url": openapi,
-            "resource": settings.resource,
-            "description": "Dealer information, inventory and consented leads as Auto Agent Protocol operations, in signed-out Sessions.",
-        }],
         "web": {},
         "extensions": {
             "autoagentprotocol.org/aap": {
                 "version": "1",
-                "agent_card": agent_card,
+                "agent_card": urls.agent_card,
                 "mcp": urls.mcp,
                 "aap_version": deployment.contract.version(),
                 "llms_txt": urls.llms_txt,
             },
         },
     });
-    Some(document.to_string())
+    if let (Some(issuer), Some(openapi), Some(members)) =
+        (&deployment.pap, &urls.openapi, document.as_object_mut())
+    {
+        let settings = issuer.settings();
+        members.insert("auth".to_owned(), json!({ "issuer": settings.issuer }));
+        let api = json!({
+            "type": "openapi",
+            "url": openapi,
+            "resource": settings.resource,
+            "description": "Dealer information, inventory and consented leads as Auto Agent Protocol operations, in signed-out Sessions.",
+        });
+        members.insert("apis".to_owned(), json!([api]));
+    }
+    document.to_string()
 }

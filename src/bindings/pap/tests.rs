@@ -64,9 +64,8 @@ impl Site {
             urls: Urls {
                 mcp: "https://demo-toyota.example.com/mcp".to_owned(),
                 llms_txt: "https://demo-toyota.example.com/llms.txt".to_owned(),
-                agent_card: Some(
-                    "https://demo-toyota.example.com/.well-known/agent-card.json".to_owned(),
-                ),
+                agent_card: "https://demo-toyota.example.com/.well-known/agent-card.json"
+                    .to_owned(),
                 openapi: Some(format!("{ISSUER}/openapi.json")),
                 ..Urls::default()
             },
@@ -416,7 +415,7 @@ async fn nonces_are_asked_for_and_renewed_in_answers() {
 async fn discovery_documents_hold_to_the_contract() {
     let site = Site::new().await;
     let deployment = &site.endpoint.deployment;
-    let poppy = crate::bindings::discovery::poppy::write(deployment).unwrap();
+    let poppy = crate::bindings::discovery::poppy::write(deployment);
     let poppy: Value = serde_json::from_str(&poppy).unwrap();
     assert_eq!(deployment.contract.check_document("poppy", &poppy), Ok(()));
     assert_eq!(poppy["auth"], json!({ "issuer": ISSUER }));

@@ -16,6 +16,7 @@ pub struct PublicUrl {
     base: Option<String>,
     domain: String,
     mcp_path: String,
+    a2a_path: String,
     inventory_page: Option<String>,
     extra_hosts: Vec<String>,
 }
@@ -35,7 +36,10 @@ impl PublicUrl {
         let base = self.base(port);
         Urls {
             mcp: format!("{base}{}", self.mcp_path),
+            a2a: format!("{base}{}", self.a2a_path),
             llms_txt: format!("{base}/llms.txt"),
+            agent_card: format!("{base}/.well-known/agent-card.json"),
+            poppy: format!("{base}/.well-known/poppy.json"),
             inventory_page: self
                 .inventory_page
                 .clone()
@@ -69,6 +73,14 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
             "write e.g. /mcp, without a trailing slash",
         );
     }
+    let a2a_path = raw.a2a.path.clone().unwrap_or_else(|| "/a2a".to_owned());
+    if !is_path(&a2a_path) {
+        scope.fault(
+            "a2a.path",
+            "is not a path",
+            "write e.g. /a2a, without a trailing slash",
+        );
+    }
     if let Some(page) = &raw.inventory_page_url
         && let Err(reason) = published(page)
     {
@@ -79,6 +91,7 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         base,
         domain: domain.to_owned(),
         mcp_path,
+        a2a_path,
         inventory_page: raw.inventory_page_url.clone(),
         extra_hosts: raw
             .extra_hosts

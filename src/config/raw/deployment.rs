@@ -32,6 +32,7 @@ pub struct Deployment {
     /// Where leads go. Required when `lead.submit` is offered.
     pub leads: Option<Leads>,
     pub mcp: Mcp,
+    pub a2a: A2a,
     pub pap: Pap,
     pub limits: Limits,
 }
@@ -100,6 +101,14 @@ pub struct Mcp {
     pub cache_ttl_s: Option<u64>,
     /// The dealer's own sentence, added to what agents are told of this server.
     pub instructions: Option<String>,
+}
+
+/// `[deployments.ID.a2a]`: the A2A binding.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct A2a {
+    /// The path of the A2A endpoint. Default `/a2a`.
+    pub path: Option<String>,
 }
 
 /// `[deployments.ID.limits]`: what one verified caller may ask; all anonymous callers count as one.

@@ -1,0 +1,227 @@
+//! A2A 1.0 over JSON-RPC, messages only: one `SendMessage` in, one message out; no task, stream or push.
+//! Must not run a skill itself, nor read prose for one (AAP-157).
+
+mod activation;
+mod answer;
+mod envelope;
+mod fault;
+mod message;
+mod protojson;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderValue, Method, Response, StatusCode, header};
+use serde_json::{Map, Value};
+use tracing::Instrument as _;
+
+use crate::contract::{AapError, Caller, ErrorCode, Skill};
+use crate::deployment::Deployment;
+use crate::dispatch::{self, Call};
+use envelope::{Envelope, RawId};
+use fault::Fault;
+use message::{Operation, SendMessage};
+
+/// The header that names the protocol version, and the header and query member of the same name.
+pub const VERSION: &str = "A2A-Version";
+/// The header that activates extensions.
+pub const EXTENSIONS: &str = "A2A-Extensions";
+
+/// One deployment's A2A endpoint.
+#[derive(Debug)]
+pub struct Endpoint {
+    deployment: Arc<Deployment>,
+}
+
+impl Endpoint {
+    /// The endpoint of a deployment; its URL and its contract are pinned to each other (AAP-152).
+    pub fn new(deployment: Arc<Deployment>) -> Self {
+        Self { deployment }
+    }
+
+    /// Judges a request by its head, before its body is read. `Err` is the finished answer.
+    pub fn admit(&self, head: &Parts) -> Result<(), Response<Bytes>> {
+        if head.method != Method::POST {
+            let words = "Send A2A messages with POST.";
+            let mut answer = refusal(StatusCode::METHOD_NOT_ALLOWED, words);
+            let allow = HeaderValue::from_static("POST");
+            answer.headers_mut().insert(header::ALLOW, allow);
+            return Err(answer);
+        }
+        if is_json(head) {
+            return Ok(());
+        }
+        let words = "Send the message with Content-Type: application/json.";
+        Err(respond(
+            &RawId::null(),
+            Err(Fault::content_type(words)),
+            None,
+        ))
+    }
+
+    /// Answers a request whose head was admitted. Whatever reached JSON-RPC is answered with HTTP 200:
+    /// clients lose the error otherwise.
+    pub async fn call(&self, head: &Parts, body: &[u8]) -> Response<Bytes> {
+        let envelope = match envelope::read(body) {
+            Ok(envelope) => envelope,
+            Err((id, fault)) => return respond(&id, Err(fault), None),
+        };
+        let Envelope { id, method, params } = envelope;
+        let uri = self.deployment.contract.extension_uri();
+        let outcome = match activation::check(head, uri) {
+            Ok(()) => self.method(&method, params).await,
+            Err(fault) => Err(fault),
+        };
+        if let Err(fault) = &outcome {
+            tracing::info!(code = fault.code, "a2a refused");
+        }
+        respond(&id, outcome, Some(uri))
+    }
+
+    async fn method(&self, method: &str, params: Option<Value>) -> Result<String, Fault> {
+        match Operation::named(method) {
+            Operation::SendMessage => {
+                let request = message::read(params)?;
+                self.send(request).await
+            }
+            Operation::Unsupported => Err(Fault::unsupported_operation(method)),
+            Operation::Push => Err(Fault::push_not_supported()),
+            Operation::Unknown => Err(Fault::method_not_found()),
+        }
+    }
+
+    async fn send(&self, request: SendMessage) -> Result<String, Fault> {
+        let SendMessage {
+            part,
+            context_id,
+            accepted,
+        } = request;
+        let media_type = part.media_type.unwrap_or_default();
+        let skill = match named_skill(&part.data, &media_type)? {
+            Ok(skill) => skill,
+            Err(UnknownSkill) => return Err(self.unknown_skill()),
+        };
+        if !accepted.admits(&skill.response_media_type()) {
+            let words = format!(
+                "Accept {} in acceptedOutputModes.",
+                skill.response_media_type()
+            );
+            return Err(Fault::content_type(&words));
+        }
+        let span = tracing::info_span!("a2a", binding = "a2a", revision = "1.0");
+        let call = Call {
+            skill,
+            payload: part.data,
+        };
+        let outcome = dispatch::dispatch(&self.deployment, &Caller::Anonymous, call);
+        match outcome.instrument(span).await {
+            Ok(answer) => Ok(answer::message(skill, &answer, context_id)),
+            Err(refusal) => Err(fault::of_skill(&refusal)),
+        }
+    }
+
+    /// A payload that names a skill nobody has (AAP-188).
+    fn unknown_skill(&self) -> Fault {
+        let offered: Vec<_> = self
+            .deployment
+            .skills
+            .iter()
+            .map(|skill| skill.id())
+            .collect();
+        let words = format!("No such skill. Implemented here: {}.", offered.join(", "));
+        let error = AapError::new(ErrorCode::UnsupportedSkill, words);
+        let refusal = dispatch::refuse(&self.deployment, &Caller::Anonymous, None, error);
+        fault::of_skill(&refusal)
+    }
+}
+
+/// A payload whose form is AAP's and whose skill is nobody's.
+struct UnknownSkill;
+
+/// The skill that the payload's `type` names, held against the part's media type (AAP-156). A payload
+/// without a known type is judged by the skill of its media type.
+fn named_skill(data: &Value, media_type: &str) -> Result<Result<Skill, UnknownSkill>, Fault> {
+    let by_media = Skill::ALL
+        .into_iter()
+        .find(|skill| skill.request_media_type().eq_ignore_ascii_case(media_type));
+    let Some(kind) = data.get("type").and_then(Value::as_str) else {
+        return by_media.map(Ok).ok_or_else(|| {
+            Fault::content_type("The first part needs an AAP request and its vendor mediaType.")
+        });
+    };
+    let id = kind.strip_suffix(".request").unwrap_or(kind);
+    match (Skill::from_id(id), by_media) {
+        (Some(named), Some(media)) if named == media => Ok(Ok(named)),
+        (Some(named), _) => {
+            let words = format!(
+                "The first part's mediaType must be {}.",
+                named.request_media_type()
+            );
+            Err(Fault::content_type(&words))
+        }
+        (None, Some(media)) => Ok(Ok(media)),
+        (None, None) if is_vendor(media_type) => Ok(Err(UnknownSkill)),
+        (None, None) => Err(Fault::content_type(
+            "The first part needs an AAP request and its vendor mediaType.",
+        )),
+    }
+}
+
+fn is_vendor(media_type: &str) -> bool {
+    let media_type = media_type.to_ascii_lowercase();
+    media_type.starts_with("application/vnd.autoagent.") && media_type.ends_with("-request+json")
+}
+
+fn is_json(head: &Parts) -> bool {
+    let mut lines = head.headers.get_all(header::CONTENT_TYPE).iter();
+    let (Some(line), None) = (lines.next(), lines.next()) else {
+        return false;
+    };
+    let essence = line
+        .to_str()
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
+}
+
+/// The JSON-RPC response. The activated extension is echoed on success (AAP-182).
+fn respond(id: &RawId, outcome: Result<String, Fault>, extension: Option<&str>) -> Response<Bytes> {
+    let (body, activated) = match outcome {
+        Ok(result) => (
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
+            extension,
+        ),
+        Err(fault) => (fault.to_json(id), None),
+    };
+    let mut answer = json(StatusCode::OK, body);
+    if let Some(Ok(uri)) = activated.map(HeaderValue::try_from) {
+        answer.headers_mut().insert("a2a-extensions", uri);
+    }
+    answer
+}
+
+/// A refusal of the transport, in JSON-RPC form without a readable id.
+pub fn refusal(status: StatusCode, words: &str) -> Response<Bytes> {
+    json(
+        status,
+        Fault::invalid_request(words).to_json(&RawId::null()),
+    )
+}
+
+fn json(status: StatusCode, body: String) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::from(body));
+    *answer.status_mut() = status;
+    let headers = answer.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    answer
+}
+
+/// A JSON object's members.
+type Object = Map<String, Value>;

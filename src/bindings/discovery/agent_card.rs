@@ -1,0 +1,125 @@
+//! `/.well-known/agent-card.json`: an ordinary A2A 1.0 card with AAP's one extension (AAP-012 … AAP-024).
+//! Must not name what is not there, nor hold a null.
+
+use serde_json::{Map, Value, json};
+
+use crate::contract::{Contract, Skill};
+use crate::deployment::Deployment;
+
+/// The MCP revisions that the card advertises (AAP-057).
+const MCP_REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
+
+/// Writes a deployment's card.
+pub fn write(deployment: &Deployment) -> String {
+    let urls = &deployment.urls;
+    let name = deployment.name();
+    let media =
+        |of: fn(Skill) -> String| deployment.skills.iter().map(|s| of(*s)).collect::<Vec<_>>();
+    let card = json!({
+        "name": name,
+        "description": format!("{name} under the Auto Agent Protocol: inventory, vehicles and consented inquiries."),
+        "version": env!("CARGO_PKG_VERSION"),
+        "supportedInterfaces": [{
+            "url": urls.a2a,
+            "protocolBinding": "JSONRPC",
+            "protocolVersion": "1.0",
+        }],
+        "capabilities": {
+            "streaming": false,
+            "pushNotifications": false,
+            "extendedAgentCard": false,
+            "extensions": [{
+                "uri": deployment.contract.extension_uri(),
+                "description": "Typed automotive requests and answers in the first part of each message.",
+                "required": true,
+                "params": params(deployment),
+            }],
+        },
+        "defaultInputModes": media(Skill::request_media_type),
+        "defaultOutputModes": media(Skill::response_media_type),
+        "skills": deployment.skills.iter().map(|skill| entry(*skill)).collect::<Vec<_>>(),
+    });
+    card.to_string()
+}
+
+/// The extension's parameters (AAP-018).
+fn params(deployment: &Deployment) -> Value {
+    let urls = &deployment.urls;
+    let skills: Map<_, _> = deployment
+        .skills
+        .iter()
+        .map(|skill| (skill.id().to_owned(), schemas(deployment, *skill)))
+        .collect();
+    json!({
+        "id": deployment.id,
+        "version": deployment.contract.version(),
+        "schema_base_url": deployment.contract.schema_base_url(),
+        "skills": skills,
+        "mcp": {
+            "url": urls.mcp,
+            "transport": "streamable-http",
+            "protocol_versions": MCP_REVISIONS,
+            "public_read": true,
+        },
+        "poppy": urls.poppy,
+        "llms_txt": urls.llms_txt,
+    })
+}
+
+/// Where a skill's schemas are; for search also what it can do, as the MCP tool says it (AAP-044).
+fn schemas(deployment: &Deployment, skill: Skill) -> Value {
+    let url = |end: &str| schema_url(&deployment.contract, skill, end);
+    let mut members = Map::new();
+    members.insert("request_schema".to_owned(), url("request").into());
+    members.insert("response_schema".to_owned(), url("response").into());
+    if let (Skill::InventorySearch, Some(inventory)) = (skill, &deployment.inventory) {
+        members.insert("capabilities".to_owned(), json!(inventory.capabilities()));
+    }
+    Value::Object(members)
+}
+
+fn schema_url(contract: &Contract, skill: Skill, end: &str) -> String {
+    format!(
+        "{}{}-{end}.schema.json",
+        contract.schema_base_url(),
+        skill.stem()
+    )
+}
+
+fn entry(skill: Skill) -> Value {
+    let (name, description, tags) = match skill {
+        Skill::DealerInformation => (
+            "Dealer information",
+            "Who the dealer is: places, hours, contacts and usual fees.",
+            ["dealer", "hours"],
+        ),
+        Skill::InventoryFacets => (
+            "Inventory facets",
+            "Which values, ranges and feature codes the inventory has, with exact counts.",
+            ["inventory", "facets"],
+        ),
+        Skill::InventorySearch => (
+            "Inventory search",
+            "Vehicles by explicit filters, with exact totals and pages to the end.",
+            ["inventory", "search"],
+        ),
+        Skill::InventoryVehicle => (
+            "Vehicle details",
+            "One vehicle as it is offered now, by VIN, stock number or id.",
+            ["inventory", "vehicle"],
+        ),
+        Skill::LeadSubmit => (
+            "Lead submission",
+            "One inquiry with the buyer's explicit consent to be contacted.",
+            ["lead", "consent"],
+        ),
+    };
+    json!({
+        "id": skill.id(),
+        "name": name,
+        "description": description,
+        "tags": tags,
+        "inputModes": [skill.request_media_type()],
+        "outputModes": [skill.response_media_type()],
+    })
+}
