@@ -82,26 +82,56 @@ async fn surface_answer(
             Box::pin(discovery::inventory_page::answer(deployment, query)).await
         }
         Surface::InventoryPage(_) => document::not_allowed(),
-        Surface::Pap(part, endpoint) => match Box::pin(endpoint.admit(*part, head)).await {
-            Err(refused) => refused,
-            Ok(admission) => match body::read(body, &shared.settings).await {
-                Ok(body) => Box::pin(endpoint.answer(admission, head, &body, peer.ip())).await,
-                Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
-            },
+        Surface::Pap(part, endpoint) => {
+            pap_answer(shared, peer, *part, endpoint, (head, body)).await
+        }
+        Surface::A2a(endpoint) => a2a_answer(shared, endpoint, head, body).await,
+        Surface::Mcp(endpoint) => mcp_answer(shared, endpoint, head, body).await,
+    }
+}
+
+async fn pap_answer(
+    shared: &Shared,
+    peer: SocketAddr,
+    part: pap::Part,
+    endpoint: &pap::Endpoint,
+    (head, body): (&Parts, Incoming),
+) -> Response<Bytes> {
+    match Box::pin(endpoint.admit(part, head)).await {
+        Err(refused) => refused,
+        Ok(admission) => match body::read(body, &shared.settings).await {
+            Ok(body) => Box::pin(endpoint.answer(admission, head, &body, peer.ip())).await,
+            Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
         },
-        Surface::A2a(endpoint) => match endpoint.admit(head) {
-            Err(refused) => refused,
-            Ok(()) => match body::read(body, &shared.settings).await {
-                Ok(body) => Box::pin(endpoint.call(head, &body)).await,
-                Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
-            },
-        },
-        Surface::Mcp(endpoint) => match endpoint.admit(head) {
-            Err(refused) => refused,
-            Ok(admission) => match body::read(body, &shared.settings).await {
-                Ok(body) => Box::pin(endpoint.call(&admission, head, &body)).await,
-                Err(unread) => admission.finish(closing(mcp::refusal(unread.0, unread.1))),
-            },
+    }
+}
+
+async fn a2a_answer(
+    shared: &Shared,
+    endpoint: &a2a::Endpoint,
+    head: &Parts,
+    body: Incoming,
+) -> Response<Bytes> {
+    if let Err(refused) = endpoint.admit(head) {
+        return refused;
+    }
+    match body::read(body, &shared.settings).await {
+        Ok(body) => Box::pin(endpoint.call(head, &body)).await,
+        Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
+    }
+}
+
+async fn mcp_answer(
+    shared: &Shared,
+    endpoint: &mcp::Endpoint,
+    head: &Parts,
+    body: Incoming,
+) -> Response<Bytes> {
+    match endpoint.admit(head) {
+        Err(refused) => refused,
+        Ok(admission) => match body::read(body, &shared.settings).await {
+            Ok(body) => Box::pin(endpoint.call(&admission, head, &body)).await,
+            Err(unread) => admission.finish(closing(mcp::refusal(unread.0, unread.1))),
         },
     }
 }

@@ -19,7 +19,8 @@ fn media(kind: &str) -> String {
 }
 
 /// The probe that is right; a test makes it wrong.
-fn send(edge: &Edge, data: Value) -> Probe<'_> {
+fn send(edge: &Edge, data: impl Into<Value>) -> Probe<'_> {
+    let data = data.into();
     let media = media(data["type"].as_str().unwrap_or_default());
     let mut probe = edge
         .probe("", json!({}))
@@ -246,6 +247,12 @@ fn the_envelope_is_one_json_rpc_call() {
         let answer = refused(name, search(&edge).text(text), code, &null);
         assert_eq!(answer.json()["error"].get("data"), None, "{name}");
     }
+}
+
+// AAP-193
+#[test]
+fn an_envelope_has_its_members() {
+    let edge = Edge::start();
     for (name, member, value) in [
         ("no version", "jsonrpc", Value::Null),
         ("1.0", "jsonrpc", json!("1.0")),
@@ -498,6 +505,17 @@ fn a_message_is_read_by_proto_json() {
             json!("application/vnd.autoagent.inventory-search-request+json"),
         );
     served("snake_case", snake);
+}
+
+// AAP-153 AAP-155
+#[test]
+fn a_message_that_proto_json_refuses_names_its_field() {
+    let edge = Edge::start();
+    let message = "/params/message";
+    let part = "/params/message/parts/0";
+    let at = |parent: &'static str, name: &'static str, value: Value| {
+        search(&edge).set(parent, name, value)
+    };
     for (name, probe) in [
         ("no message", at("/params", "message", Value::Null)),
         (

@@ -10,10 +10,11 @@ use super::{EXTENSIONS, VERSION};
 /// Holds the request's version and extensions against this endpoint's.
 pub(super) fn check(head: &Parts, extension: &str) -> Result<(), Fault> {
     version(head)?;
-    let Some(list) = joined(&head.headers, EXTENSIONS) else {
-        return Ok(());
+    let active = match joined(&head.headers, EXTENSIONS) {
+        Sent::Absent => true,
+        Sent::NoText => false,
+        Sent::Text(list) => list.split(',').any(|uri| uri.trim() == extension),
     };
-    let active = list.is_some_and(|list| list.split(',').any(|uri| uri.trim() == extension));
     if active {
         Ok(())
     } else {
@@ -24,14 +25,13 @@ pub(super) fn check(head: &Parts, extension: &str) -> Result<(), Fault> {
 /// A patch number says nothing; an empty value means 0.3 (AAP-173). A query member counts only where no
 /// header is (AAP-179).
 fn version(head: &Parts) -> Result<(), Fault> {
-    let sent = match joined(&head.headers, VERSION) {
-        Some(lines) => lines,
-        None => match in_query(head.uri.query().unwrap_or_default()) {
-            Some(value) => Some(value.to_owned()),
-            None => return Ok(()),
-        },
+    let query = || in_query(head.uri.query().unwrap_or_default());
+    let supported = match joined(&head.headers, VERSION) {
+        Sent::Absent => query().is_none_or(|version| is_1_0(version.trim())),
+        Sent::NoText => false,
+        Sent::Text(version) => is_1_0(version.trim()),
     };
-    if sent.is_some_and(|sent| is_1_0(sent.trim())) {
+    if supported {
         Ok(())
     } else {
         Err(Fault::version())
@@ -48,22 +48,21 @@ fn is_1_0(version: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || patch(rest))
 }
 
-/// All lines of a header as one list; `Some(None)` when a line is no text.
-fn joined(headers: &HeaderMap, name: &str) -> Option<Option<String>> {
-    let lines: Vec<_> = headers
-        .get_all(name)
-        .iter()
-        .map(|line| line.to_str().ok())
-        .collect();
+/// A header over all its lines.
+enum Sent {
+    Absent,
+    NoText,
+    /// The lines joined as one list.
+    Text(String),
+}
+
+fn joined(headers: &HeaderMap, name: &str) -> Sent {
+    let lines: Vec<_> = headers.get_all(name).iter().collect();
     if lines.is_empty() {
-        return None;
+        return Sent::Absent;
     }
-    Some(
-        lines
-            .into_iter()
-            .collect::<Option<Vec<_>>>()
-            .map(|lines| lines.join(",")),
-    )
+    let texts: Option<Vec<_>> = lines.into_iter().map(|line| line.to_str().ok()).collect();
+    texts.map_or(Sent::NoText, |texts| Sent::Text(texts.join(",")))
 }
 
 fn in_query(query: &str) -> Option<&str> {

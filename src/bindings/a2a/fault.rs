@@ -33,7 +33,7 @@ impl Fault {
         }
     }
 
-    /// One of A2A's own errors, with its ErrorInfo (AAP-542).
+    /// One of A2A's own errors, with its `ErrorInfo` (AAP-542).
     fn typed(code: i32, reason: &str, message: impl Into<String>, metadata: Value) -> Self {
         let mut info = json!({"@type": ERROR_INFO, "reason": reason, "domain": A2A_DOMAIN});
         if let (Some(info), true) = (info.as_object_mut(), metadata.is_object()) {
@@ -116,7 +116,7 @@ impl Fault {
     }
 }
 
-/// A failed skill: ErrorInfo first, then the violations, then the typed error (AAP-185 … AAP-190, AAP-535).
+/// A failed skill: `ErrorInfo` first, then the violations, then the typed error (AAP-185 … AAP-190, AAP-535).
 /// An internal error has no violations: a client in use takes them for a fault of the request.
 pub(super) fn of_skill(refusal: &Refusal) -> Fault {
     let error = &refusal.error;

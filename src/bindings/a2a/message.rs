@@ -84,24 +84,7 @@ pub(super) fn read(params: Option<Value>) -> Result<SendMessage, Fault> {
     let Some(message) = object(&params, "", "message")? else {
         return Err(Fault::invalid_params("message", "is required"));
     };
-    if string(message, "message", "messageId")?.is_none_or(str::is_empty) {
-        return Err(Fault::invalid_params(
-            "message.messageId",
-            "must be a nonempty string",
-        ));
-    }
-    role(message)?;
-    let parts = list(message, "message", "parts")?.unwrap_or_default();
-    let mut read = Vec::with_capacity(parts.len().min(16));
-    for (index, part) in parts.iter().enumerate() {
-        read.push(self::part(part, &format!("message.parts[{index}]"))?);
-    }
-    let Some(first) = read.into_iter().next() else {
-        return Err(Fault::invalid_params(
-            "message.parts",
-            "must hold at least one part",
-        ));
-    };
+    let first = content(message)?;
     let context_id = context(message)?;
     object(message, "message", "metadata")?;
     let accepted = configuration(&params)?;
@@ -125,18 +108,31 @@ pub(super) fn read(params: Option<Value>) -> Result<SendMessage, Fault> {
     })
 }
 
+/// The parts, of which the first is kept when it is data.
+fn content(message: &Object) -> Result<Option<DataPart>, Fault> {
+    if string(message, "message", "messageId")?.is_none_or(str::is_empty) {
+        return Err(Fault::invalid_params(
+            "message.messageId",
+            "must be a nonempty string",
+        ));
+    }
+    role(message)?;
+    let parts = list(message, "message", "parts")?.unwrap_or_default();
+    let mut read = Vec::with_capacity(parts.len().min(16));
+    for (index, part) in parts.iter().enumerate() {
+        read.push(self::part(part, &format!("message.parts[{index}]"))?);
+    }
+    let first = read.into_iter().next();
+    first.ok_or_else(|| Fault::invalid_params("message.parts", "must hold at least one part"))
+}
+
 /// `ROLE_USER`, by name or by its number.
 fn role(message: &Object) -> Result<(), Fault> {
     let role = member(message, "message", "role")?;
-    let user = role.is_some_and(|role| match role {
-        Value::String(name) => name == "ROLE_USER",
-        other => other.as_f64() == Some(1.0),
-    });
-    if user {
-        Ok(())
-    } else {
-        Err(Fault::invalid_params("message.role", "must be ROLE_USER"))
+    if role.is_some_and(|role| role == "ROLE_USER" || role.as_f64() == Some(1.0)) {
+        return Ok(());
     }
+    Err(Fault::invalid_params("message.role", "must be ROLE_USER"))
 }
 
 /// A part with exactly one content; `None` when that is no data.
@@ -149,7 +145,7 @@ fn part(part: &Value, at: &str) -> Result<Option<DataPart>, Fault> {
         part.get(*name)
             .is_some_and(|value| *name == "data" || !value.is_null())
     };
-    let contents: Vec<_> = CONTENTS.iter().copied().filter(|name| has(&name)).collect();
+    let contents: Vec<_> = CONTENTS.iter().copied().filter(has).collect();
     let [content] = contents.as_slice() else {
         return Err(Fault::invalid_params(
             at,

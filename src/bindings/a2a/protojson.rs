@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Object;
 use super::fault::Fault;
 
-/// The member `name` (camelCase), also under its original snake_case name; null is unset.
+/// The member `name` (in camel case), also under its original snake case name; null is unset.
 pub(super) fn member<'a>(
     object: &'a Object,
     at: &str,
@@ -89,10 +89,9 @@ pub(super) fn count(object: &Object, at: &str, name: &str) -> Result<Option<i32>
     let Some(value) = member(object, at, name)? else {
         return Ok(None);
     };
-    let number = match value {
-        Value::String(digits) => digits.parse::<f64>().ok(),
-        other => other.as_f64(),
-    };
+    let number = value
+        .as_str()
+        .map_or_else(|| value.as_f64(), |digits| digits.parse().ok());
     let whole = number.filter(|n| n.fract() == 0.0 && (0.0..=f64::from(i32::MAX)).contains(n));
     #[expect(clippy::cast_possible_truncation, reason = "whole and within int32")]
     let whole = whole.map(|n| n as i32);
