@@ -3,6 +3,5 @@
 
 pub mod a2a;
 pub mod discovery;
-pub mod jsonrpc;
 pub mod mcp;
 pub mod pap;

@@ -1,3 +1,5 @@
+//! The command line's own shape.
+
 use clap::CommandFactory as _;
 
 use super::*;

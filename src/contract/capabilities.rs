@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::request::{Filters, SearchRequest, Sort, SortField};
+use super::request::{Filters, SearchRequest, Sort, SortField, SortOrder};
 use super::{AapError, ErrorCode, Problem};
 
 /// Search capabilities (contract section 8).
@@ -42,6 +42,24 @@ pub struct SearchOptions {
     pub offset: bool,
     /// Whether `inventory.facets` is implemented: feature filters need it (AAP-026).
     pub has_facets: bool,
+}
+
+impl SearchOptions {
+    /// What holds where an operator says nothing: the newest update first, which needs nothing but what
+    /// every listing has; twenty vehicles a page, at most a hundred; no offset.
+    pub fn new(scope: Scope, has_facets: bool) -> Self {
+        Self {
+            scope,
+            default_sort: Sort {
+                field: SortField::UpdatedAt,
+                order: SortOrder::Desc,
+            },
+            default_limit: 20,
+            max_limit: 100,
+            offset: false,
+            has_facets,
+        }
+    }
 }
 
 /// Filter → the listing field it needs.
@@ -134,6 +152,15 @@ impl Capabilities {
         } else {
             Err(faults)
         }
+    }
+
+    /// Every listing field that a search can ask for.
+    pub fn fields() -> BTreeSet<String> {
+        let filtered = FILTERS.iter().map(|(_, field)| *field);
+        filtered
+            .chain(SORTS.iter().copied())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Why these capabilities could not be used (AAP-025, AAP-404).

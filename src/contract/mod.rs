@@ -73,6 +73,24 @@ impl Contract {
         v3_0::SCHEMA_BASE_URL
     }
 
+    /// The canonical URL of the skill's request schema (AAP-021).
+    pub fn request_schema_url(&self, skill: Skill) -> String {
+        format!(
+            "{}{}-request.schema.json",
+            self.schema_base_url(),
+            skill.stem()
+        )
+    }
+
+    /// The canonical URL of the skill's response schema.
+    pub fn response_schema_url(&self, skill: Skill) -> String {
+        format!(
+            "{}{}-response.schema.json",
+            self.schema_base_url(),
+            skill.stem()
+        )
+    }
+
     /// Checks a payload against everything the contract says of the skill's request and makes it typed.
     /// Every detectable problem is in the one error (AAP-192).
     pub fn validate(&self, skill: Skill, payload: Value) -> Result<Request, AapError> {
@@ -122,5 +140,3 @@ impl Contract {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod verdict_tests;

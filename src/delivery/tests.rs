@@ -1,3 +1,5 @@
+//! SMTP and directory delivery against a real receiver and a relay that fails in each way.
+
 use std::path::Path;
 use std::time::Duration;
 

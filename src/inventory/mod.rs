@@ -47,7 +47,7 @@ pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
 pub use reader::{Reader, Unit};
 pub use refresh::RefreshError;
-pub use settings::{Settings, capabilities};
+pub use settings::Settings;
 pub use snapshot::{IndexBytes, Snapshot};
 pub use status::Status;
 pub use timings::{Kind, Timing};

@@ -1,11 +1,8 @@
 //! What an operator may decide about one deployment's inventory. Must not read configuration files.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::contract::Capabilities;
-use crate::contract::capabilities::{Scope, SearchOptions};
-use crate::contract::request::{Sort, SortField, SortOrder};
 
 /// The settings of one inventory.
 #[derive(Clone, Debug)]
@@ -50,72 +47,3 @@ impl Settings {
         }
     }
 }
-
-/// What a search of this inventory can offer, before an operator narrows it: `supplied` tells whether the
-/// mapping fills an AAP field, `features` whether it has a vocabulary, `placed` whether a rooftop's
-/// coordinates are known. The newest update first is the order that needs nothing but what every listing has.
-pub fn capabilities(
-    scope: Scope,
-    supplied: impl Fn(&str) -> bool,
-    features: bool,
-    placed: bool,
-) -> Capabilities {
-    let options = SearchOptions {
-        scope,
-        default_sort: Sort {
-            field: SortField::UpdatedAt,
-            order: SortOrder::Desc,
-        },
-        default_limit: 20,
-        max_limit: 100,
-        offset: false,
-        has_facets: features,
-    };
-    let mut fields: BTreeSet<String> = INDEXED
-        .into_iter()
-        .filter(|field| supplied(field))
-        .map(str::to_owned)
-        .collect();
-    // Every listing has an update and a status, and one without a type is a car.
-    fields.extend(["updated_at", "status", "vehicle_type"].map(str::to_owned));
-    if features {
-        fields.insert("feature_evidence".to_owned());
-    }
-    Capabilities::compile(&fields, placed, &options).unwrap_or_else(|_| Capabilities {
-        scope,
-        filters: Vec::new(),
-        sort_fields: vec!["updated_at".to_owned()],
-        default_sort: options.default_sort,
-        default_limit: options.default_limit,
-        max_limit: options.max_limit,
-        offset: options.offset,
-    })
-}
-
-/// The listing fields that search can ask for.
-const INDEXED: [&str; 24] = [
-    "make",
-    "model",
-    "trim",
-    "condition",
-    "vehicle_type",
-    "status",
-    "body",
-    "transmission",
-    "fuel",
-    "driveline",
-    "charge_port",
-    "dc_fast_charge",
-    "exterior_color",
-    "interior_color",
-    "year",
-    "price",
-    "list_price",
-    "msrp",
-    "mileage",
-    "electric_range_mi",
-    "displacement_cc",
-    "vin",
-    "stock",
-    "rooftop",
-];

@@ -1,3 +1,5 @@
+//! Acceptance: replay, conflict, consent, concurrency.
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! Which addresses are dialled, and the bounds of what comes back.
+
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Sealing, rotation, key files.
+
 use super::*;
 
 // AAP-423: what was sealed for one purpose and context opens for no other.

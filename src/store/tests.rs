@@ -1,3 +1,5 @@
+//! One suite for both stores.
+
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;

@@ -157,7 +157,7 @@ fn a_planted_import_is_found() {
 
 #[test]
 fn every_file_says_what_it_is_for_and_stays_small() {
-    for (file, text) in all_sources().iter().filter(|(file, _)| !is_test(file)) {
+    for (file, text) in &all_sources() {
         assert!(
             text.starts_with("//!") || file == "lib.rs",
             "{file} does not open with what it is for"
@@ -166,6 +166,9 @@ fn every_file_says_what_it_is_for_and_stays_small() {
             .lines()
             .take_while(|line| *line != "#[cfg(test)]")
             .count();
-        assert!(lines <= MAX_LINES, "{file} has {lines} lines");
+        assert!(
+            is_test(file) || lines <= MAX_LINES,
+            "{file} has {lines} lines"
+        );
     }
 }

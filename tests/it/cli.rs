@@ -366,6 +366,11 @@ fn a_person_sees_renders_exports_and_erases_a_lead_beside_the_running_demo() {
     );
     assert_eq!(json(&leads(&["purge", "--lead", id, "--yes"]))["erased"], 1);
     assert_eq!(json(&leads(&["list"]))["leads"], serde_json::json!([]));
+    assert_eq!(
+        leads(&["purge", "--yes"]).status.code(),
+        Some(2),
+        "never everything at once"
+    );
 }
 
 #[test]

@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt::clock::Clock;
-use forecourt::contract::capabilities::Scope;
+use forecourt::contract::capabilities::{Capabilities, Scope, SearchOptions};
 use forecourt::contract::{Contract, Skill};
 use forecourt::deployment::{Deployment, McpSettings, Parts, Quota, Urls};
-use forecourt::inventory::{Frame, Inventory, Reader, Unit, capabilities};
+use forecourt::inventory::{Frame, Inventory, Reader, Unit};
 use forecourt::leads::{AdfProfile, Leads, TargetSettings};
 use forecourt::profile::{Profile, Rooftop};
 use forecourt::seal::KeyRing;
@@ -394,7 +394,8 @@ async fn inventory(
     clock: &Clock,
     contract: &Arc<Contract>,
 ) -> Arc<Inventory> {
-    let capabilities = capabilities(Scope::Dealer, |_| true, true, true);
+    let options = SearchOptions::new(Scope::Dealer, true);
+    let capabilities = Capabilities::compile(&Capabilities::fields(), true, &options).unwrap();
     let reader = Reader::new(|sink| async move {
         for unit in units() {
             sink.send(unit).await.map_err(|error| error.to_string())?;

@@ -3,11 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Contract, Skill};
+use crate::bindings::mcp;
+use crate::contract::Skill;
 use crate::deployment::Deployment;
-
-/// The MCP revisions that the card advertises (AAP-057).
-const MCP_REVISIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
 /// Writes a deployment's card.
 pub fn write(deployment: &Deployment) -> String {
@@ -58,7 +56,7 @@ fn params(deployment: &Deployment) -> Value {
         "mcp": {
             "url": urls.mcp,
             "transport": "streamable-http",
-            "protocol_versions": MCP_REVISIONS,
+            "protocol_versions": mcp::revisions(),
             "public_read": true,
         },
         "poppy": urls.poppy,
@@ -68,22 +66,20 @@ fn params(deployment: &Deployment) -> Value {
 
 /// Where a skill's schemas are; for search also what it can do, as the MCP tool says it (AAP-044).
 fn schemas(deployment: &Deployment, skill: Skill) -> Value {
-    let url = |end: &str| schema_url(&deployment.contract, skill, end);
+    let contract = &deployment.contract;
     let mut members = Map::new();
-    members.insert("request_schema".to_owned(), url("request").into());
-    members.insert("response_schema".to_owned(), url("response").into());
+    members.insert(
+        "request_schema".to_owned(),
+        contract.request_schema_url(skill).into(),
+    );
+    members.insert(
+        "response_schema".to_owned(),
+        contract.response_schema_url(skill).into(),
+    );
     if let (Skill::InventorySearch, Some(inventory)) = (skill, &deployment.inventory) {
         members.insert("capabilities".to_owned(), json!(inventory.capabilities()));
     }
     Value::Object(members)
-}
-
-fn schema_url(contract: &Contract, skill: Skill, end: &str) -> String {
-    format!(
-        "{}{}-{end}.schema.json",
-        contract.schema_base_url(),
-        skill.stem()
-    )
 }
 
 fn entry(skill: Skill) -> Value {

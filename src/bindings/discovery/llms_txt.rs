@@ -1,6 +1,7 @@
 //! `llms.txt`: a short, readable index of the interfaces and what they ask for (AAP-036). Must not name what
 //! is not there.
 
+use crate::bindings::mcp;
 use crate::contract::Skill;
 use crate::deployment::Deployment;
 
@@ -30,7 +31,9 @@ pub fn write(deployment: &Deployment) -> String {
     text.extend([
         "## Interfaces\n\n- [MCP endpoint](",
         &urls.mcp,
-        "): public, Streamable HTTP, revisions 2026-07-28 and 2025-11-25; send POST\n",
+        "): public, Streamable HTTP, revisions ",
+        &mcp::revisions().join(", "),
+        "; send POST\n",
     ]);
     let others = [
         (

@@ -115,22 +115,15 @@ fn tool(deployment: &Deployment, skill: Skill) -> Value {
 
 /// AAP's own metadata (AAP-086); search also states its capabilities as the Agent Card does (AAP-080).
 fn aap_meta(deployment: &Deployment, skill: Skill) -> Value {
-    let base = deployment.contract.schema_base_url();
-    let stem = skill.stem();
+    let contract = &deployment.contract;
     let mut meta = Map::new();
     let members = [
-        ("version", deployment.contract.version().to_owned()),
+        ("version", contract.version().to_owned()),
         ("skill_id", skill.id().to_owned()),
         ("request_type", skill.request_type()),
         ("response_type", skill.response_type()),
-        (
-            "request_schema",
-            format!("{base}{stem}-request.schema.json"),
-        ),
-        (
-            "response_schema",
-            format!("{base}{stem}-response.schema.json"),
-        ),
+        ("request_schema", contract.request_schema_url(skill)),
+        ("response_schema", contract.response_schema_url(skill)),
     ];
     for (key, value) in members {
         meta.insert(key.to_owned(), value.into());

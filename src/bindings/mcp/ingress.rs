@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::headers::Mirror;
+use super::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST};
 use super::session::{self, Session};
 use super::version::{self, Revision};
-use crate::bindings::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST};
 use crate::deployment::McpSettings;
 
 /// MCP's own numbers.

@@ -6,6 +6,7 @@ mod answer;
 mod catalogue;
 mod headers;
 mod ingress;
+mod jsonrpc;
 mod origin;
 mod session;
 mod texts;
@@ -19,13 +20,13 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
-use super::jsonrpc::{self, Fault, Id, Message};
 use crate::contract::{Caller, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
 use accept::Format;
 use catalogue::Catalogue;
 use ingress::{Accepted, Context, Refused};
+use jsonrpc::{Fault, Id, Message};
 use version::Revision;
 
 /// One deployment's MCP endpoint.
@@ -34,6 +35,11 @@ pub struct Endpoint {
     deployment: Arc<Deployment>,
     catalogue: Catalogue,
     origins: origin::Allowed,
+}
+
+/// The revisions that are served, newest first: discovery names these (AAP-057).
+pub fn revisions() -> Vec<&'static str> {
+    Revision::dates()
 }
 
 /// What the request's head already decided.

@@ -1,3 +1,5 @@
+//! PAP's endpoints from the outside: statuses, challenges, bodies, and what the log must not hold.
+
 use std::net::IpAddr;
 
 use serde_json::json;

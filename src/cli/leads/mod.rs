@@ -1,5 +1,6 @@
 //! `forecourt leads`: what a person does with leads and their deliveries, beside a running process or
-//! without one. Whoever may read the data folder sees customers' data here.
+//! without one. Whoever may read the data folder sees customers' data here. Must not decide anything itself:
+//! the ledger does.
 
 mod change;
 mod look;
@@ -8,20 +9,17 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::config::{Config, Sources};
-use crate::leads::Record;
+use crate::leads::{self, Ledger, LedgerError};
 use crate::seal::KeyRing;
-use crate::store::{DeliveryState, Lead, LeadFilter, Store, StoreError};
+use crate::store::{DeliveryState, Store, StoreError};
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
 
-/// How many leads are read from the store at a time.
-const PAGE: u32 = 500;
-
 /// What to do with leads.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// List leads and where their deliveries stand, newest last; no customer data
+    /// List leads and where their deliveries stand, newest first; no customer data
     List {
         /// Only of this deployment
         #[arg(long, value_name = "ID")]
@@ -43,44 +41,55 @@ pub(super) enum Command {
         delivery: Option<String>,
     },
     /// Send what was refused or waits again now; what is held needs `resolve`
-    Retry {
-        lead: String,
-        /// Only this delivery
-        #[arg(long, value_name = "NAME")]
-        delivery: Option<String>,
-    },
+    Retry(Delivery),
+    /// Keep back what has not gone out
+    Hold(Delivery),
     /// Decide about a held delivery, after asking its receiver
     Resolve {
-        lead: String,
-        #[arg(long, value_name = "NAME")]
-        delivery: String,
+        #[command(flatten)]
+        delivery: Delivery,
         /// What the receiver says
         #[arg(long = "as", value_name = "DECISION")]
         decision: Decision,
     },
-    /// Erase leads; their idempotency keys stay until they expire
-    Purge {
-        /// This lead only
-        #[arg(
-            long,
-            value_name = "LEAD",
-            conflicts_with = "older_than_days",
-            required_unless_present = "older_than_days"
-        )]
-        lead: Option<String>,
-        /// Leads accepted before so many days whose deliveries are all finished
-        #[arg(long, value_name = "DAYS")]
-        older_than_days: Option<u32>,
-        /// Really do it; without this, only say what would go
-        #[arg(long)]
-        yes: bool,
-    },
-    /// Print every lead with everything known about it, one JSON object a line
+    /// Erase leads that are delivered or refused; their idempotency keys stay until they expire
+    Purge(Purge),
+    /// Print every lead with everything known about it, one JSON object a line, as an import takes it
     Export {
         /// Only of this deployment
         #[arg(long, value_name = "ID")]
         deployment: Option<String>,
     },
+}
+
+/// A lead, and one of its deliveries or all that the decision fits.
+#[derive(Debug, clap::Args)]
+pub(super) struct Delivery {
+    lead: String,
+    /// Only this delivery
+    #[arg(long = "delivery", value_name = "NAME")]
+    name: Option<String>,
+}
+
+/// Which leads to erase.
+#[derive(Debug, clap::Args)]
+#[group(id = "which", required = true, multiple = true, args = ["lead", "older_than_days", "customer"])]
+pub(super) struct Purge {
+    /// This lead
+    #[arg(long, value_name = "LEAD")]
+    lead: Option<String>,
+    /// Leads accepted before so many days
+    #[arg(long, value_name = "DAYS")]
+    older_than_days: Option<u32>,
+    /// Leads of the customer with this e-mail address or phone number
+    #[arg(long, value_name = "ADDRESS")]
+    customer: Option<String>,
+    /// Also what is not delivered yet: it will never be
+    #[arg(long)]
+    undelivered_too: bool,
+    /// Really do it; without this, only say what would go
+    #[arg(long)]
+    yes: bool,
 }
 
 /// What became of a held delivery.
@@ -94,6 +103,16 @@ pub(super) enum Decision {
     Refused,
 }
 
+impl From<Decision> for leads::Decision {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::Delivered => Self::ResolveDelivered,
+            Decision::Resend => Self::SendAgain,
+            Decision::Refused => Self::GiveUp,
+        }
+    }
+}
+
 fn state(text: &str) -> Result<DeliveryState, String> {
     let words: Vec<_> = DeliveryState::ALL.iter().map(|state| state.id()).collect();
     DeliveryState::from_id(text).ok_or_else(|| format!("use one of: {}", words.join(", ")))
@@ -105,40 +124,36 @@ pub(super) async fn run(
     output: Output,
 ) -> Result<Exit, Failure> {
     let desk = Desk::open(sources).await?;
-    let result = match command {
+    let result = act(&desk, command, output).await;
+    desk.store.close().await;
+    result
+}
+
+async fn act(desk: &Desk, command: Command, output: Output) -> Result<Exit, Failure> {
+    let decide = |delivery: Delivery, decision| change::decide(desk, delivery, decision, output);
+    match command {
         Command::List {
             deployment,
             state,
             limit,
-        } => look::list(&desk, deployment, state, limit, output).await,
-        Command::Show { lead } => look::show(&desk, &lead, output).await,
+        } => look::list(desk, deployment, state, limit, output).await,
+        Command::Show { lead } => look::show(desk, &lead, output).await,
         Command::Render { lead, delivery } => {
-            look::render(&desk, &lead, delivery.as_deref(), output).await
+            look::render(desk, &lead, delivery.as_deref(), output).await
         }
-        Command::Export { deployment } => look::export(&desk, deployment).await,
-        Command::Retry { lead, delivery } => {
-            change::retry(&desk, &lead, delivery.as_deref(), output).await
-        }
-        Command::Resolve {
-            lead,
-            delivery,
-            decision,
-        } => change::resolve(&desk, &lead, &delivery, decision, output).await,
-        Command::Purge {
-            lead,
-            older_than_days,
-            yes,
-        } => change::purge(&desk, lead, older_than_days, yes, output).await,
-    };
-    desk.store.close().await;
-    result
+        Command::Export { deployment } => look::export(desk, deployment).await,
+        Command::Retry(delivery) => decide(delivery, leads::Decision::Retry).await,
+        Command::Hold(delivery) => decide(delivery, leads::Decision::Hold).await,
+        Command::Resolve { delivery, decision } => decide(delivery, decision.into()).await,
+        Command::Purge(purge) => change::purge(desk, purge, output).await,
+    }
 }
 
 /// What these commands work on.
 struct Desk {
     config: Config,
-    store: Store,
-    keys: Arc<KeyRing>,
+    store: Arc<Store>,
+    ledger: Ledger,
     clock: Clock,
 }
 
@@ -152,56 +167,38 @@ impl Desk {
             );
             return Err(Failure::new(Exit::Unavailable, words));
         }
+        let keys = Arc::new(KeyRing::read(&config.keys.file)?);
+        let store = Arc::new(Store::open_embedded(&config.store_file).await?);
+        let clock = Clock::system();
         Ok(Self {
-            keys: Arc::new(KeyRing::read(&config.keys.file)?),
-            store: Store::open_embedded(&config.store_file).await?,
+            ledger: Ledger::new(Arc::clone(&store), keys, clock.clone()),
             config,
-            clock: Clock::system(),
+            store,
+            clock,
         })
-    }
-
-    async fn lead(&self, id: &str) -> Result<Lead, Failure> {
-        let filter = LeadFilter {
-            lead_id: Some(id.to_owned()),
-            ..LeadFilter::default()
-        };
-        let found = self.store.leads(&filter).await?.into_iter().next();
-        found.ok_or_else(|| {
-            Failure::new(Exit::Findings, format!("there is no lead {id}"))
-                .hint("`forecourt leads list` names them")
-        })
-    }
-
-    /// All that match, in pages.
-    async fn each(
-        &self,
-        mut filter: LeadFilter,
-        mut take: impl FnMut(Lead) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        filter.limit = PAGE;
-        loop {
-            let page = self.store.leads(&filter).await?;
-            let full = page.len() >= PAGE as usize;
-            filter.after = page
-                .last()
-                .map(|lead| (lead.accepted_at, lead.lead_id.clone()));
-            for lead in page {
-                take(lead)?;
-            }
-            if !full {
-                return Ok(());
-            }
-        }
-    }
-
-    fn record(&self, lead: &Lead) -> Result<Record, Failure> {
-        Record::from_text(&lead.record, &lead.lead_id, &self.keys)
-            .map_err(|error| Failure::new(Exit::Unavailable, format!("{}: {error}", lead.lead_id)))
     }
 }
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::new(Exit::Unavailable, error.to_string())
+    }
+}
+
+impl From<LedgerError> for Failure {
+    fn from(error: LedgerError) -> Self {
+        let words = error.to_string();
+        match error {
+            LedgerError::NoLead(_) => {
+                Self::new(Exit::Findings, words).hint("`forecourt leads list` names them")
+            }
+            LedgerError::NotPossible { .. } => Self::new(Exit::Findings, words).hint(
+                "a held delivery may have arrived: ask its receiver, then `forecourt leads resolve`",
+            ),
+            LedgerError::Unbounded => Self::new(Exit::Usage, words),
+            LedgerError::Render(_) | LedgerError::Import { .. } => Self::new(Exit::Findings, words),
+            LedgerError::Write(cause) => cause.into(),
+            LedgerError::Record(_) | LedgerError::Store(_) => Self::new(Exit::Unavailable, words),
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::super::raw;
 use super::{Inventory, Scope, source};
 use crate::contract::Capabilities;
 use crate::contract::capabilities::{Scope as SearchScope, SearchOptions};
-use crate::contract::request::{Sort, SortField, SortOrder};
+use crate::contract::request::Sort;
 use crate::inventory::Settings;
 use crate::mapping::Mapping;
 use crate::profile::Profile;
@@ -153,15 +153,10 @@ fn capabilities(
         (1, max_limit),
     );
     let mut options = SearchOptions {
-        scope: SearchScope::Dealer,
-        default_sort: Sort {
-            field: SortField::UpdatedAt,
-            order: SortOrder::Desc,
-        },
         default_limit,
         max_limit,
         offset: raw.offset.unwrap_or(false),
-        has_facets,
+        ..SearchOptions::new(SearchScope::Dealer, has_facets)
     };
     if let Some(text) = &raw.default_sort {
         match sort(text) {

@@ -1,3 +1,5 @@
+//! Configuration: merging, findings, whole files, and the reference made from the types.
+
 mod reference;
 mod whole;
 

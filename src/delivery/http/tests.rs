@@ -1,3 +1,5 @@
+//! HTTP delivery against receivers that behave in each documented way.
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::fixture::{World, car, facets, ids, runtime, search, try_search};
 use crate::contract::capabilities::Scope;
 use crate::contract::request::VehicleRequest;
-use crate::inventory::{Inventory, InventoryError, Unit, capabilities};
+use crate::inventory::{Inventory, InventoryError, Unit};
 
 fn vehicle(inventory: &Inventory, request: Value) -> Result<String, InventoryError> {
     let request: VehicleRequest = serde_json::from_value(request).unwrap();
@@ -300,22 +300,4 @@ fn what_the_contract_refuses_is_left_out_and_counted() {
         json!(status.rejected.by_reason),
         json!({"column x: text": 1, "minimum at /price": 1})
     );
-}
-
-// AAP-363 AAP-390 AAP-392 AAP-404
-#[test]
-fn capabilities_name_what_the_mapping_can_answer() {
-    let dealer = capabilities(Scope::Dealer, |field| field != "trim", false, false);
-    for absent in ["trim", "near", "features_all"] {
-        assert!(!dealer.filters.iter().any(|filter| filter == absent));
-    }
-    assert!(dealer.filters.contains(&"rooftops".to_owned()));
-    assert!(!dealer.sort_fields.contains(&"distance_mi".to_owned()));
-    let aggregate = capabilities(Scope::Aggregate, |_| true, true, true);
-    assert!(!aggregate.filters.contains(&"rooftops".to_owned()));
-    let all = capabilities(Scope::Dealer, |_| true, true, true);
-    assert_eq!((all.filters.len(), all.sort_fields.len()), (30, 10));
-    let least = capabilities(Scope::Dealer, |_| false, false, false);
-    assert_eq!(least.filters, ["vehicle_type", "status"]);
-    assert_eq!(least.sort_fields, ["updated_at"]);
 }

@@ -1,3 +1,5 @@
+//! ADF: the worked example, the DTD, an oracle, and any lead that can be made up.
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

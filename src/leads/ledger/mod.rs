@@ -98,7 +98,7 @@ pub enum LedgerError {
         target: String,
         states: String,
     },
-    #[error("a purge needs an age or a customer")]
+    #[error("a purge needs a lead, an age or a customer")]
     Unbounded,
     #[error("the export could not be written: {0}")]
     Write(std::io::Error),

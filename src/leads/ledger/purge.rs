@@ -14,6 +14,8 @@ const PAGE: u32 = 200;
 /// Which leads to take out.
 #[derive(Clone, Debug, Default)]
 pub struct Purge {
+    /// This lead only.
+    pub lead_id: Option<String>,
     pub deployment: Option<String>,
     /// Those accepted before.
     pub before: Option<Timestamp>,
@@ -38,11 +40,12 @@ impl Ledger {
     /// Takes leads out of the ledger, or with `dry_run` only counts them. Their keys go on recognising
     /// retries; a key holds nothing of the customer.
     pub async fn purge(&self, purge: &Purge, dry_run: bool) -> Result<Purged, LedgerError> {
-        if purge.before.is_none() && purge.customer.is_none() {
+        if purge.lead_id.is_none() && purge.before.is_none() && purge.customer.is_none() {
             return Err(LedgerError::Unbounded);
         }
         let mut purged = Purged::default();
         let mut filter = LeadFilter {
+            lead_id: purge.lead_id.clone(),
             deployment: purge.deployment.clone(),
             accepted_before: purge.before,
             limit: PAGE,

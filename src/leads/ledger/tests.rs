@@ -1,3 +1,5 @@
+//! What a person may see and decide in the ledger.
+
 use jiff::SignedDuration;
 
 use super::super::tests::{Desk, accept, dealer, request, typed};
@@ -178,6 +180,17 @@ async fn a_purge_takes_out_what_it_should_and_keeps_recognising_retries() {
         ..Purge::default()
     };
     assert_eq!(ledger.purge(&kim, false).await.unwrap().leads, 1);
+    let left = ledger.list(&LeadFilter::default()).await.unwrap();
+    let one = Purge {
+        lead_id: Some(left[0].lead_id.clone()),
+        ..Purge::default()
+    };
+    let kept = ledger.purge(&one, false).await.unwrap();
+    assert_eq!(
+        (kept.leads, kept.undelivered),
+        (0, 1),
+        "named or not, it is still to go out"
+    );
     desk.clock.advance(SignedDuration::from_hours(1));
     let old = Purge {
         before: Some(desk.clock.now()),

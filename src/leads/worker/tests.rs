@@ -1,3 +1,5 @@
+//! The outbox worker: once, again, held, taken over.
+
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! The issuer: identities, assertions, proofs, Sessions, and every attack that is known.
+
 mod access;
 mod client;
 mod replay;

@@ -1,9 +1,11 @@
+//! The error table, the error object, skill names, callers and answers.
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::*;
+use crate::contract::*;
 
 // AAP-188 AAP-189 AAP-190 AAP-191: the numbers of the specification's error table on A2A.
 #[test]

@@ -1,4 +1,5 @@
-//! JSON-RPC 2.0 envelopes as MCP and A2A share them: one message in, one out. Must not know methods.
+//! JSON-RPC 2.0 envelopes as MCP reads them: one message in, one out; an id that cannot be read is left out
+//! of the answer, where A2A has null. Must not know methods.
 
 use std::fmt;
 
@@ -7,15 +8,14 @@ use serde_json::{Map, Number, Value};
 use crate::contract::json::{self, JsonError};
 
 /// JSON-RPC's own numbers.
-pub const PARSE_ERROR: i32 = -32700;
-pub const INVALID_REQUEST: i32 = -32600;
-pub const METHOD_NOT_FOUND: i32 = -32601;
-pub const INVALID_PARAMS: i32 = -32602;
-pub const INTERNAL_ERROR: i32 = -32603;
+pub(super) const PARSE_ERROR: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+pub(super) const INVALID_PARAMS: i32 = -32602;
 
 /// A request id, echoed exactly as it was sent. Fractions and null are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Id {
+pub(super) enum Id {
     Text(String),
     Integer(Number),
 }
@@ -48,7 +48,7 @@ impl fmt::Display for Id {
 
 /// One message that a client may post.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Message {
+pub(super) enum Message {
     Request {
         id: Id,
         method: String,
@@ -62,17 +62,17 @@ pub enum Message {
 
 /// A message that cannot be accepted; public text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault {
+pub(super) struct Fault {
     /// The id, where it could be read.
-    pub id: Option<Id>,
-    pub code: i32,
-    pub message: String,
-    pub data: Option<Value>,
+    pub(super) id: Option<Id>,
+    pub(super) code: i32,
+    pub(super) message: String,
+    pub(super) data: Option<Value>,
 }
 
 impl Fault {
     /// A fault without `data`.
-    pub fn new(id: Option<Id>, code: i32, message: impl Into<String>) -> Self {
+    pub(super) fn new(id: Option<Id>, code: i32, message: impl Into<String>) -> Self {
         Self {
             id,
             code,
@@ -81,15 +81,8 @@ impl Fault {
         }
     }
 
-    /// Adds `error.data`.
-    #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
-        self
-    }
-
     /// The error response. An id that could not be read is left out: `null` is not in MCP's schema.
-    pub fn to_json(&self) -> String {
+    pub(super) fn to_json(&self) -> String {
         let member = |name: &str, value: Option<String>| {
             value.map_or(String::new(), |value| format!(r#","{name}":{value}"#))
         };
@@ -102,12 +95,12 @@ impl Fault {
 }
 
 /// The response with this finished `result`.
-pub fn result(id: &Id, result: &str) -> String {
+pub(super) fn result(id: &Id, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
 /// Reads exactly one message. A batch is refused: neither MCP since 2025-06-18 nor A2A knows one.
-pub fn read(body: &[u8]) -> Result<Message, Fault> {
+pub(super) fn read(body: &[u8]) -> Result<Message, Fault> {
     match json::read(body) {
         Ok(Value::Object(message)) => message_of(message),
         Ok(Value::Array(_)) => Err(invalid(
