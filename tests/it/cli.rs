@@ -312,6 +312,19 @@ fn mail(demo: &Demo) -> String {
     }
 }
 
+/// The ledger notes the delivery after the mail has come.
+fn listed_when_delivered(leads: &dyn Fn(&[&str]) -> Output) -> Value {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let listed = json(&leads(&["list"]));
+        if listed["leads"][0]["deliveries"][0]["state"] == "delivered" || Instant::now() > deadline
+        {
+            return listed;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_person_sees_renders_exports_and_erases_a_lead_beside_the_running_demo() {
     let folder = tempfile::tempdir().unwrap();
@@ -322,16 +335,7 @@ fn a_person_sees_renders_exports_and_erases_a_lead_beside_the_running_demo() {
     let config = demo.text("config");
     let leads =
         |args: &[&str]| run(&[&["leads", "--config", &config, "--output", "json"], args].concat());
-    // The ledger notes the delivery after the mail has come.
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let listed = loop {
-        let listed = json(&leads(&["list"]));
-        if listed["leads"][0]["deliveries"][0]["state"] == "delivered" || Instant::now() > deadline
-        {
-            break listed;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    };
+    let listed = listed_when_delivered(&leads);
     assert_eq!(listed["leads"][0]["lead_id"], id);
     assert_eq!(listed["leads"][0]["deliveries"][0]["state"], "delivered");
     assert!(
