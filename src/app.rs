@@ -213,7 +213,10 @@ impl Builder<'_> {
             return Ok(None);
         };
         let issuer = Issuer::open(
-            pap.settings(&self.settings.public_url.base(port)),
+            pap.settings(
+                &self.settings.public_url.base(port),
+                &self.settings.public_url.urls(port).mcp,
+            ),
             self.peers.clone(),
             Arc::clone(self.keys),
             Ledger::Store(Arc::clone(self.store)),

@@ -5,67 +5,51 @@
 use std::net::IpAddr;
 
 use http::HeaderMap;
-use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value};
 
 use super::assertion::{self, Assertion, MAX_ASSERTION_BYTES};
 use super::client::Identity;
-use super::dpop::{self, Expected, Proof};
+use super::dpop::Proof;
 use super::form::Form;
 use super::jws::Jws;
 use super::key;
 use super::ledger::Claim;
 use super::refusal::{Code, Refusal, Reply};
+use super::request::{Authenticated, ClientFields, read_form};
 use super::token::Token;
-use super::{Issuer, carries_credentials, limits, url, values};
+use super::{Issuer, McpTokens, exchange};
 use crate::store::SessionEntry;
 
-const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-const CLIENT_ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+pub(super) const JWT_BEARER: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 
 /// A token that was issued.
 pub struct Granted {
     access_token: String,
-    expires_in: u32,
+    /// Whether it was exchanged for an MCP endpoint without DPoP.
+    bearer: bool,
+    expires_in: i64,
     nonce: Option<String>,
 }
 
 impl Granted {
-    /// The answer: exactly three members and no store (AAP-244 … AAP-247).
+    /// The answer: exactly three members and no store (AAP-244 … AAP-247); RFC 8693 section 2.2.1 adds a
+    /// fourth to an exchange.
     pub fn reply(&self) -> Reply {
+        let token_type = if self.bearer { "Bearer" } else { "DPoP" };
         let mut body = Map::new();
         body.insert("access_token".to_owned(), self.access_token.as_str().into());
-        body.insert("token_type".to_owned(), "DPoP".into());
+        body.insert("token_type".to_owned(), token_type.into());
         body.insert("expires_in".to_owned(), Value::from(self.expires_in));
+        if self.bearer {
+            let issued = exchange::ACCESS_TOKEN.into();
+            body.insert("issued_token_type".to_owned(), issued);
+        }
         let mut reply = Reply::json(200, body);
         if let Some(nonce) = &self.nonce {
             reply.offer_nonce(nonce);
         }
         reply
     }
-}
-
-/// What each grant has in common, read before anything is checked.
-pub(super) struct ClientFields<'a> {
-    pub(super) client_id: &'a str,
-    assertion_type: &'a str,
-    assertion: &'a str,
-}
-
-impl<'a> ClientFields<'a> {
-    pub(super) fn read(form: &'a Form) -> Result<Self, Refusal> {
-        Ok(Self {
-            client_id: form.required("client_id")?,
-            assertion_type: form.required("client_assertion_type")?,
-            assertion: form.required("client_assertion")?,
-        })
-    }
-}
-
-/// A client that has proved who it is.
-pub(super) struct Authenticated {
-    pub(super) identity: std::sync::Arc<Identity>,
-    pub(super) assertion: Assertion,
 }
 
 impl Issuer {
@@ -78,29 +62,29 @@ impl Issuer {
         network: IpAddr,
     ) -> Result<Granted, Refusal> {
         let form = read_form(headers, query, body)?;
-        let guest = match form.required("grant_type")? {
-            JWT_BEARER => true,
-            "refresh_token" => false,
-            _ => {
-                return Err(Refusal::new(
-                    Code::UnsupportedGrantType,
-                    "only the JWT bearer grant starts a guest Session",
-                ));
+        match form.required("grant_type")? {
+            JWT_BEARER => self.guest(&form, headers, network).await,
+            "refresh_token" => self.refresh(&form, headers, network).await,
+            exchange::GRANT if self.settings.mcp.is_some() => {
+                self.exchange(&form, headers, network).await
             }
-        };
-        let fields = ClientFields::read(&form)?;
-        let session = form.required(if guest { "assertion" } else { "refresh_token" })?;
-        let resource = form.all("resource").collect::<Vec<_>>();
-        if guest && resource.is_empty() {
-            return Err(Refusal::new(Code::InvalidRequest, "resource is missing"));
+            _ => Err(Refusal::new(
+                Code::UnsupportedGrantType,
+                "only the JWT bearer grant starts a guest Session",
+            )),
         }
-        self.limit_network(network)?;
-        let proof = self.token_proof(headers)?;
-        let client = self.authenticate_client(&fields).await?;
-        if !guest {
-            // no Account Token was ever issued here
-            return Err(Refusal::new(Code::InvalidGrant, "refresh_token"));
-        }
+    }
+
+    async fn guest(
+        &self,
+        form: &Form,
+        headers: &HeaderMap,
+        network: IpAddr,
+    ) -> Result<Granted, Refusal> {
+        let fields = ClientFields::read(form)?;
+        let session = form.required("assertion")?;
+        let resource = resources(form)?;
+        let (client, proof) = self.authenticate_request(&fields, headers, network).await?;
         let session = self.session_assertion(session, &client, fields.client_id)?;
         if form.optional("scope")?.is_some() {
             return Err(Refusal::new(
@@ -108,75 +92,38 @@ impl Issuer {
                 "a guest grant has no scope",
             ));
         }
-        self.check_resource(&resource)?;
+        let resource = self.dpop_target(&resource)?;
         refuse_published_key(&proof, &client.identity)?;
         self.claim(fields.client_id, &client.assertion, &session, &proof)
             .await?;
         self.enter_session(fields.client_id, &session, &proof)
             .await?;
-        self.issue(fields.client_id, session, proof)
-    }
-
-    pub(super) fn limit_network(&self, network: IpAddr) -> Result<(), Refusal> {
-        let now_ms = self.clock.now().as_millisecond();
-        self.networks
-            .take(&limits::network(network), now_ms)
-            .map_err(|wait_s| Refusal::rate_limited("network", wait_s))
-    }
-
-    fn token_proof(&self, headers: &HeaderMap) -> Result<Proof, Refusal> {
-        let proof = dpop::check(
-            &values(headers, "dpop"),
-            &Expected {
-                method: "POST",
-                url: &self.settings.token_endpoint(),
-                token: None,
-                now: self.now(),
-                window_s: self.settings.proof_window_s,
+        let lifetime_s = i64::from(self.settings.token_lifetime_s.max(1));
+        self.issue(
+            &Token {
+                jkt: proof.jkt,
+                client_id: fields.client_id.to_owned(),
+                user_id: session.subject,
+                agent_id: session.agent_id,
+                resource: resource.to_owned(),
+                expires_at: self.now() + lifetime_s,
+                bearer: false,
             },
-        )?;
-        self.check_nonce(&self.token_nonces, proof.nonce.as_deref())?;
-        Ok(proof)
+            lifetime_s,
+        )
     }
 
-    /// Policy, identity, assertion, limit. Whatever is wrong, the answer is the same.
-    pub(super) async fn authenticate_client(
+    /// No Account Token was ever issued here, so none is good; but the request is judged like any other.
+    async fn refresh(
         &self,
-        fields: &ClientFields<'_>,
-    ) -> Result<Authenticated, Refusal> {
-        let refuse = |stage| Refusal::new(Code::InvalidClient, stage);
-        if fields.assertion_type != CLIENT_ASSERTION_TYPE {
-            return Err(refuse("client_assertion_type"));
-        }
-        if !url::client_id_shape(fields.client_id) {
-            return Err(refuse("client_id"));
-        }
-        if !self.settings.registration.admits(fields.client_id) {
-            return Err(refuse("registration policy"));
-        }
-        // an assertion that cannot be this client's costs no fetch
-        let jws = Jws::parse(fields.assertion, MAX_ASSERTION_BYTES)
-            .ok_or_else(|| refuse("client assertion: form"))?;
-        let kid = assertion::kid(&jws).map_err(refuse)?;
-        let identity = self
-            .clients
-            .identity(fields.client_id, kid)
-            .await
-            .map_err(refuse)?;
-        let issuer = &self.settings.issuer;
-        let assertion = assertion::check(&jws, &identity, fields.client_id, issuer, self.now())
-            .map_err(refuse)?;
-        if assertion.subject != fields.client_id {
-            return Err(refuse("client assertion: sub"));
-        }
-        let now_ms = self.clock.now().as_millisecond();
-        self.client_requests
-            .take(fields.client_id, now_ms)
-            .map_err(|wait_s| Refusal::rate_limited("client", wait_s))?;
-        Ok(Authenticated {
-            identity,
-            assertion,
-        })
+        form: &Form,
+        headers: &HeaderMap,
+        network: IpAddr,
+    ) -> Result<Granted, Refusal> {
+        let fields = ClientFields::read(form)?;
+        form.required("refresh_token")?;
+        self.authenticate_request(&fields, headers, network).await?;
+        Err(Refusal::new(Code::InvalidGrant, "refresh_token"))
     }
 
     fn session_assertion(
@@ -200,14 +147,21 @@ impl Issuer {
         Ok(session)
     }
 
-    fn check_resource(&self, given: &[&str]) -> Result<(), Refusal> {
+    /// The resource of a normal grant: the native API, or an MCP endpoint with DPoP (AAP-286, AAP-323).
+    fn dpop_target<'a>(&self, given: &[&'a str]) -> Result<&'a str, Refusal> {
+        let mcp = self.settings.mcp.as_ref();
+        let mcp = mcp.filter(|mcp| mcp.tokens == McpTokens::Dpop);
         match given {
-            [resource] if *resource == self.settings.resource => Ok(()),
-            _ => Err(Refusal::new(
-                Code::InvalidTarget,
-                "resource is not the one that the API entry advertises",
-            )),
+            [resource] if *resource == self.settings.resource => Some(*resource),
+            [resource] => mcp
+                .filter(|mcp| mcp.resource == *resource)
+                .map(|_| *resource),
+            _ => None,
         }
+        .ok_or(Refusal::new(
+            Code::InvalidTarget,
+            "resource is not one that an API entry advertises for this grant",
+        ))
     }
 
     /// One atomic step for all three, after every other check (AAP-240, AAP-241).
@@ -280,45 +234,30 @@ impl Issuer {
         }
     }
 
-    fn issue(&self, client_id: &str, session: Assertion, proof: Proof) -> Result<Granted, Refusal> {
-        let expires_in = self.settings.token_lifetime_s.max(1);
-        let token = Token {
-            jkt: proof.jkt,
-            client_id: client_id.to_owned(),
-            user_id: session.subject,
-            agent_id: session.agent_id,
-            resource: self.settings.resource.clone(),
-            expires_at: self.now() + i64::from(expires_in),
-        };
+    pub(super) fn issue(&self, token: &Token, expires_in: i64) -> Result<Granted, Refusal> {
         let access_token = token
             .seal(&self.keys, &self.settings.issuer)
             .ok_or_else(|| Refusal::unavailable("seal"))?;
         Ok(Granted {
             access_token,
+            bearer: token.bearer,
             expires_in,
             nonce: self.next_nonce(&self.token_nonces),
         })
     }
 }
 
-/// Reads a form whose credentials are all in its body.
-pub(super) fn read_form(
-    headers: &HeaderMap,
-    query: Option<&str>,
-    body: &[u8],
-) -> Result<Form, Refusal> {
-    if carries_credentials(query) {
-        return Err(Refusal::new(
-            Code::InvalidRequest,
-            "credentials do not belong into the URL",
-        ));
+/// The resources that a form names: one at least (AAP-238).
+pub(super) fn resources(form: &Form) -> Result<Vec<&str>, Refusal> {
+    let given: Vec<&str> = form.all("resource").collect();
+    if given.is_empty() {
+        return Err(Refusal::new(Code::InvalidRequest, "resource is missing"));
     }
-    let media_type = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes);
-    Form::parse(media_type, body)
+    Ok(given)
 }
 
 /// The Session key is separate from the published ones (AAP-225).
-fn refuse_published_key(proof: &Proof, identity: &Identity) -> Result<(), Refusal> {
+pub(super) fn refuse_published_key(proof: &Proof, identity: &Identity) -> Result<(), Refusal> {
     if identity.keys.iter().any(|key| key.thumbprint == proof.jkt) {
         return Err(Refusal::new(
             Code::InvalidDpopProof,

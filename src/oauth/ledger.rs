@@ -171,6 +171,22 @@ impl Ledger {
         }
     }
 
+    /// Whether a Session has ended, as far as a ledger knows that others write.
+    pub(super) async fn has_ended(
+        &self,
+        issuer: &str,
+        jkt: &str,
+        now: i64,
+    ) -> Result<bool, Refusal> {
+        match self {
+            Self::Store(store) if store.is_shared() => {
+                let ended = store.session_has_ended(issuer, jkt, at(now));
+                ended.await.map_err(|error| lost(&error))
+            }
+            Self::Memory(_) | Self::Store(_) => Ok(false),
+        }
+    }
+
     /// The keys of ended Sessions.
     pub(super) async fn ended(&self, issuer: &str, now: i64) -> Result<BTreeSet<String>, Refusal> {
         match self {

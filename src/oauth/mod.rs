@@ -16,6 +16,7 @@ mod access;
 mod assertion;
 mod client;
 mod dpop;
+mod exchange;
 mod form;
 mod grant;
 mod jws;
@@ -26,6 +27,7 @@ mod metadata;
 mod nonce;
 mod refusal;
 mod replay;
+mod request;
 mod revocation;
 mod token;
 mod url;
@@ -69,13 +71,32 @@ impl Registration {
     }
 }
 
+/// How personal agents reach the MCP endpoint with tokens of this issuer (AAP-319, AAP-320).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum McpTokens {
+    /// Tokens of normal grants for the endpoint's URL, with a proof at each request.
+    Dpop,
+    /// For endpoints behind something that cannot pass proofs on: Bearer tokens, by exchange only.
+    Bearer,
+}
+
+/// The MCP endpoint as a resource of this issuer (AAP-318).
+#[derive(Clone, Debug)]
+pub struct NativeMcp {
+    /// The advertised URL, to the character.
+    pub resource: String,
+    pub tokens: McpTokens,
+}
+
 /// What an operator decides about one issuer.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `auth.issuer`, to the character (AAP-218); `{issuer}/oauth/token` and `/oauth/revoke` hang below it.
     pub issuer: String,
-    /// The API base URL, which is also the one `resource` of tokens.
+    /// The API base URL, which is also the `resource` of its tokens.
     pub resource: String,
+    /// The MCP endpoint, where its tokens are this issuer's.
+    pub mcp: Option<NativeMcp>,
     /// Domains of the one Company behind this issuer (AAP-213).
     pub domains: Vec<String>,
     pub registration: Registration,
@@ -99,6 +120,7 @@ impl Settings {
         Self {
             resource: issuer.strip_suffix('/').unwrap_or(&issuer).to_owned(),
             issuer,
+            mcp: None,
             domains: vec![domain.into()],
             registration: Registration::Open,
             nonces: NonceMode::Off,

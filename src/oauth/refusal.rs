@@ -4,6 +4,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
+use super::McpTokens;
+
 pub(super) const DPOP_NONCE: HeaderName = HeaderName::from_static("dpop-nonce");
 
 /// An OAuth error code (RFC 6749, 6750, 8707, 9449; `rate_limited` is PAP's).
@@ -152,9 +154,26 @@ impl Refusal {
 
     /// The answer at the API.
     pub fn at_api(&self) -> Reply {
+        self.challenged("DPoP", "algs=\"ES256\"")
+    }
+
+    /// The answer at the MCP endpoint: the scheme it takes, and where that is described (AAP-326).
+    pub fn at_mcp(&self, tokens: McpTokens, metadata_url: &str) -> Reply {
+        match tokens {
+            McpTokens::Dpop => {
+                let more = format!("algs=\"ES256\", resource_metadata=\"{metadata_url}\"");
+                self.challenged("DPoP", &more)
+            }
+            McpTokens::Bearer => {
+                self.challenged("Bearer", &format!("resource_metadata=\"{metadata_url}\""))
+            }
+        }
+    }
+
+    fn challenged(&self, scheme: &str, more: &str) -> Reply {
         let mut reply = self.reply(self.code.status_at_api());
         if reply.status == 401 {
-            let challenge = format!("DPoP error=\"{}\", algs=\"ES256\"", self.code.id());
+            let challenge = format!("{scheme} error=\"{}\", {more}", self.code.id());
             if let Ok(value) = HeaderValue::from_str(&challenge) {
                 reply.headers.insert(WWW_AUTHENTICATE, value);
             }

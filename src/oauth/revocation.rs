@@ -8,8 +8,8 @@ use http::HeaderMap;
 use serde_json::Map;
 
 use super::Issuer;
-use super::grant::{ClientFields, read_form};
 use super::refusal::{Code, Refusal, Reply};
+use super::request::{ClientFields, read_form};
 use super::token::Token;
 
 impl Issuer {

@@ -23,6 +23,9 @@ pub(super) struct Token {
     pub(super) resource: String,
     #[serde(rename = "e")]
     pub(super) expires_at: i64,
+    /// Bought by exchange for an MCP endpoint without DPoP: good without a proof, and only there.
+    #[serde(rename = "b", skip_serializing_if = "std::ops::Not::not", default)]
+    pub(super) bearer: bool,
 }
 
 impl Token {

@@ -127,7 +127,7 @@ async fn mcp_answer(
     head: &Parts,
     body: Incoming,
 ) -> Response<Bytes> {
-    match endpoint.admit(head) {
+    match Box::pin(endpoint.admit(head)).await {
         Err(refused) => refused,
         Ok(admission) => match body::read(body, &shared.settings).await {
             Ok(body) => Box::pin(endpoint.call(&admission, head, &body)).await,

@@ -136,7 +136,10 @@ impl Layout {
             .openapi
             .as_ref()
             .and_then(|url| Some((discovery::openapi::write(deployment)?, url.clone())));
-        for (text, url) in [Some(metadata), openapi].into_iter().flatten() {
+        let mcp = settings
+            .mcp_metadata()
+            .and_then(|text| Some((text.to_string(), settings.mcp_metadata_url()?)));
+        for (text, url) in [Some(metadata), openapi, mcp].into_iter().flatten() {
             let document = Document::new(text, "application/json");
             self.place(deployment, &url, &Surface::Document(Arc::new(document)));
         }

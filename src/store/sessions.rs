@@ -83,6 +83,19 @@ impl Store {
         }
     }
 
+    /// Whether the Session of a key has ended and its end is not forgotten yet.
+    pub async fn session_has_ended(
+        &self,
+        issuer: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.session_has_ended(issuer, key, now).await,
+            Self::Redis(store) => store.session_has_ended(issuer, key, now).await,
+        }
+    }
+
     /// Everything that a call has to ask of a shared store, in one atomic step: whether the Session has
     /// ended, and the claim. A Session that has ended claims nothing.
     pub async fn session_call(

@@ -625,6 +625,15 @@ async fn session_keys_have_one_owner_and_end_once_across_a_reopening() {
             assert_eq!(entry, SessionEntry::Ended);
         }
         assert_eq!(call("k", "r", 999).await, CallEntry::Ended);
+        for (issuer, key, now, expected) in [
+            ("i", "k", 999, true),
+            ("i", "k", 1000, false),
+            ("j", "k", 999, false),
+            ("i", "never seen", 999, false),
+        ] {
+            let ended = store.session_has_ended(issuer, key, at(now)).await;
+            assert_eq!(ended.unwrap(), expected, "{issuer} {key} {now}");
+        }
         assert!(!store.is_claimed("proof", "r", at(999)).await.unwrap());
         let ended = store.ended_sessions("i", at(999)).await.unwrap();
         assert_eq!(ended, ["k", "unknown"]);

@@ -37,7 +37,17 @@ pub fn write(deployment: &Deployment) -> String {
             "resource": settings.resource,
             "description": "Dealer information, inventory and consented leads as Auto Agent Protocol operations, in signed-out Sessions.",
         });
-        members.insert("apis".to_owned(), json!([api]));
+        let mut apis = vec![api];
+        // a public MCP address stands in the bridge; here it promises Session Tokens (AAP-030, AAP-042)
+        apis.extend(settings.mcp.as_ref().map(|mcp| {
+            json!({
+                "type": "mcp",
+                "url": mcp.resource,
+                "resource": mcp.resource,
+                "description": "The same operations as MCP tools, for Session Tokens of this issuer.",
+            })
+        }));
+        members.insert("apis".to_owned(), json!(apis));
     }
     document.to_string()
 }

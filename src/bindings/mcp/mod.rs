@@ -3,6 +3,7 @@
 
 mod accept;
 mod answer;
+mod caller;
 mod catalogue;
 mod headers;
 mod ingress;
@@ -24,6 +25,7 @@ use crate::contract::{Caller, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
 use accept::Format;
+use caller::Gate;
 use catalogue::Catalogue;
 use ingress::{Accepted, Context, Refused};
 use jsonrpc::{Fault, Id, Message};
@@ -35,6 +37,7 @@ pub struct Endpoint {
     deployment: Arc<Deployment>,
     catalogue: Catalogue,
     origins: origin::Allowed,
+    gate: Gate,
 }
 
 /// The revisions that are served, newest first: discovery names these (AAP-057).
@@ -48,6 +51,10 @@ pub struct Admission {
     format: Format,
     /// The permitted origin, to be named in the answer.
     origin: Option<HeaderValue>,
+    /// Who calls, as far as the head proves it.
+    caller: Caller,
+    /// For the `DPoP-Nonce` header of the answer.
+    nonce: Option<HeaderValue>,
 }
 
 impl Endpoint {
@@ -56,12 +63,14 @@ impl Endpoint {
         Self {
             catalogue: Catalogue::new(&deployment),
             origins: origin::Allowed::new(&deployment),
+            gate: Gate::new(&deployment),
             deployment,
         }
     }
 
-    /// Judges a request by its head, before its body is read. `Err` is the finished answer.
-    pub fn admit(&self, head: &Parts) -> Result<Admission, Response<Bytes>> {
+    /// Judges a request by its head, before its body is read: nothing is read for a caller whose credentials
+    /// do not hold (AAP-099). `Err` is the finished answer.
+    pub async fn admit(&self, head: &Parts) -> Result<Admission, Response<Bytes>> {
         let Ok(origin) = self.origins.check(&head.headers) else {
             return Err(refusal(
                 StatusCode::FORBIDDEN,
@@ -71,17 +80,25 @@ impl Endpoint {
         let mut admission = Admission {
             format: Format::Json,
             origin,
+            caller: Caller::Anonymous,
+            nonce: None,
         };
-        admit_method(head, &mut admission)
-            .map(|()| admission.clone())
-            .map_err(|answer| admission.finish(answer))
+        let admitted = match admit_method(head, &mut admission) {
+            Ok(()) => self.gate.admit(head, &mut admission).await,
+            refused => refused,
+        };
+        match admitted {
+            Ok(()) => Ok(admission),
+            Err(answer) => Err(admission.finish(answer)),
+        }
     }
 
     /// Answers a request whose head was admitted.
     pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Bytes> {
         let answer = match jsonrpc::read(body) {
             Ok(Message::Request { id, method, params }) => {
-                self.request(head, id, method, params).await
+                let caller = &admission.caller;
+                self.request(head, caller, id, method, params).await
             }
             Ok(Message::Response) if version::is_modern_header(&head.headers) => {
                 let message = "This revision has no requests from server to client to respond to.";
@@ -96,6 +113,7 @@ impl Endpoint {
     async fn request(
         &self,
         head: &Parts,
+        caller: &Caller,
         id: Id,
         method: String,
         params: Map<String, Value>,
@@ -112,7 +130,7 @@ impl Endpoint {
         };
         match accepted {
             Accepted::Initialize => self.initialize(&context, &id, &params),
-            Accepted::Current(revision) => self.method(revision, id, &method, params).await,
+            Accepted::Current(revision) => self.method(revision, caller, id, &method, params).await,
         }
     }
 
@@ -133,6 +151,7 @@ impl Endpoint {
     async fn method(
         &self,
         revision: Revision,
+        caller: &Caller,
         id: Id,
         method: &str,
         params: Map<String, Value>,
@@ -144,7 +163,7 @@ impl Endpoint {
                 }
                 Some(_) => invalid(id, "There is one page of tools; list it without a cursor."),
             },
-            "tools/call" => self.tool(revision, id, params).await,
+            "tools/call" => self.tool(revision, caller, id, params).await,
             "server/discover" if revision.is_modern() => {
                 Reply::ok(jsonrpc::result(&id, self.catalogue.discover()))
             }
@@ -158,7 +177,13 @@ impl Endpoint {
         }
     }
 
-    async fn tool(&self, revision: Revision, id: Id, mut params: Map<String, Value>) -> Reply {
+    async fn tool(
+        &self,
+        revision: Revision,
+        caller: &Caller,
+        id: Id,
+        mut params: Map<String, Value>,
+    ) -> Reply {
         let name = params.get("name").and_then(Value::as_str);
         let Some(name) = name else {
             return invalid(id, "params.name must be the name of a tool.");
@@ -177,7 +202,7 @@ impl Endpoint {
         };
         let span = tracing::info_span!("mcp", binding = "mcp", revision = revision.date());
         let call = Call { skill, payload };
-        let outcome = dispatch(&self.deployment, &Caller::Anonymous, call)
+        let outcome = dispatch(&self.deployment, caller, call)
             .instrument(span)
             .await;
         let result = answer::tool_result(revision, &outcome, self.catalogue.server_info());
@@ -216,6 +241,9 @@ impl Admission {
     pub fn finish(&self, mut answer: Response<Bytes>) -> Response<Bytes> {
         if let Some(allowed) = &self.origin {
             origin::expose(answer.headers_mut(), allowed);
+        }
+        if let Some(nonce) = &self.nonce {
+            answer.headers_mut().insert("dpop-nonce", nonce.clone());
         }
         answer
     }

@@ -14,6 +14,8 @@ use crate::oauth::tests::rig::{self, ISSUER, Jwt, Rig};
 use crate::profile::{Profile, Rooftop};
 use crate::store::Store;
 
+mod native_mcp;
+
 struct Site {
     rig: Rig,
     endpoint: Endpoint,

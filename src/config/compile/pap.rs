@@ -6,20 +6,27 @@ use super::super::raw;
 use super::Scope;
 use super::urls;
 use crate::net::Policy;
-use crate::oauth::{NonceMode, Registration, Settings};
+use crate::oauth::{McpTokens, NativeMcp, NonceMode, Registration, Settings};
 
 /// A deployment's issuer, as far as it is known before the port is.
 #[derive(Clone, Debug)]
 pub struct Pap {
     /// Below the public URL.
     path: String,
+    /// Which Session Tokens the MCP endpoint takes, if any.
+    mcp: Option<McpTokens>,
     settings: Settings,
 }
 
 impl Pap {
-    /// The issuer's settings under this public base URL.
-    pub fn settings(&self, base: &str) -> Settings {
-        self.settings.clone().at(format!("{base}{}", self.path))
+    /// The issuer's settings under this public base URL, beside the MCP endpoint at `mcp`.
+    pub fn settings(&self, base: &str, mcp: &str) -> Settings {
+        let mut settings = self.settings.clone().at(format!("{base}{}", self.path));
+        settings.mcp = self.mcp.map(|tokens| NativeMcp {
+            resource: mcp.to_owned(),
+            tokens,
+        });
+        settings
     }
 }
 
@@ -103,7 +110,16 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Pap, domain: &str) -> Op
         ),
         ..default
     };
-    (raw.enabled == Some(true)).then_some(Pap { path, settings })
+    let mcp = match raw.native_mcp {
+        None | Some(raw::NativeMcp::Off) => None,
+        Some(raw::NativeMcp::Dpop) => Some(McpTokens::Dpop),
+        Some(raw::NativeMcp::Bearer) => Some(McpTokens::Bearer),
+    };
+    (raw.enabled == Some(true)).then_some(Pap {
+        path,
+        mcp,
+        settings,
+    })
 }
 
 fn registration(scope: &mut Scope<'_>, raw: &raw::Pap) -> Registration {

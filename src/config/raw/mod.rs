@@ -15,7 +15,7 @@ use serde::Deserialize;
 pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
 pub(crate) use leads::DELIVERY_KEYS;
 pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
-pub use pap::{Net, Nonces, Pap, Registration};
+pub use pap::{NativeMcp, Net, Nonces, Pap, Registration};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
 pub use source::{Auth, AuthKind, Feed, Rest, Sql};
 

@@ -26,6 +26,10 @@ pub struct Pap {
     pub path: Option<String>,
     /// Whether proofs must carry a nonce of this server: `off` (default), `optional` or `required`.
     pub nonces: Option<Nonces>,
+    /// Whether the MCP endpoint takes Session Tokens, too, and is advertised so: `off` (default), `dpop`
+    /// (with a proof at each request) or `bearer` (by token exchange, for endpoints behind a proxy that
+    /// cannot pass proofs on). Callers without credentials stay welcome.
+    pub native_mcp: Option<NativeMcp>,
     /// Seconds that a Session Token lasts. Default 3600, at most 43200.
     pub token_lifetime_s: Option<u32>,
     /// Seconds by which the clock of a proof may differ. Default 60.
@@ -43,6 +47,15 @@ pub struct Pap {
     pub token_requests_per_minute_per_client: Option<u32>,
     /// Calls a minute of one Session. Default 240.
     pub calls_per_minute_per_session: Option<u32>,
+}
+
+/// Which Session Tokens the MCP endpoint takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NativeMcp {
+    Off,
+    Dpop,
+    Bearer,
 }
 
 /// Whether proofs must carry a server nonce.

@@ -53,7 +53,8 @@ fn kind_words(kind: &str) -> &'static str {
         "bool" => "true or false",
         "u16" | "u32" | "u64" | "usize" => "whole number",
         "f64" => "number",
-        "Scope" | "StoreKind" | "SmtpTls" | "AuthKind" | "Nonces" | "Registration" => "word",
+        "Scope" | "StoreKind" | "SmtpTls" | "AuthKind" | "Nonces" | "NativeMcp"
+        | "Registration" => "word",
         "Vec<String" => "list of texts",
         "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" => "list of tables",
         _ => "table",

@@ -264,11 +264,21 @@ fn a_deployment_s_issuer_hangs_below_its_own_url() {
     let on = load(folder.path(), &on, &[]).unwrap();
     let deployment = &on.deployments[0];
     let base = deployment.public_url.base(8080);
-    let settings = deployment.pap.as_ref().unwrap().settings(&base);
+    let mcp = deployment.public_url.urls(8080).mcp;
+    let pap = deployment.pap.as_ref().unwrap();
+    let settings = pap.settings(&base, &mcp);
     assert_eq!(settings.issuer, "https://dealer.example/poppy");
     assert_eq!(settings.resource, settings.issuer);
     assert_eq!(settings.domains, ["dealer.example"]);
     assert_eq!(settings.nonces, crate::oauth::NonceMode::Required);
+    assert!(settings.mcp.is_none());
+    let native =
+        format!("{text}\n[deployments.main.pap]\nenabled = true\nnative_mcp = \"bearer\"\n");
+    let native = load(folder.path(), &native, &[]).unwrap();
+    let pap = native.deployments[0].pap.as_ref().unwrap();
+    let native = pap.settings(&base, &mcp).mcp.unwrap();
+    assert_eq!(native.resource, "https://dealer.example/mcp");
+    assert_eq!(native.tokens, crate::oauth::McpTokens::Bearer);
     for wrong in [
         "path = \"poppy/\"",
         "token_lifetime_s = 90000",

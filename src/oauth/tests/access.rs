@@ -308,6 +308,7 @@ async fn rotating_the_key_ring_logs_nobody_out() {
         agent_id: None,
         resource: ISSUER.into(),
         expires_at: 7,
+        bearer: false,
     };
     let sealed = token.seal(&keys, ISSUER).unwrap();
     let rotated = keys.rotated().unwrap();

@@ -2,6 +2,7 @@
 
 mod access;
 mod client;
+mod mcp;
 mod replay;
 pub(crate) mod rig;
 mod session;

@@ -75,6 +75,24 @@ impl Embedded {
 }
 
 impl Embedded {
+    pub(in super::super) async fn session_has_ended(
+        &self,
+        issuer: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        sqlx::query(
+            "SELECT 1 FROM sessions WHERE issuer = ? AND key = ? AND ended = 1 AND expires_at > ?",
+        )
+        .bind(issuer)
+        .bind(key)
+        .bind(now.as_millisecond())
+        .fetch_optional(&self.readers)
+        .await
+        .map(|row| row.is_some())
+        .map_err(|error| self.fail(&error))
+    }
+
     pub(in super::super) async fn session_call(
         &self,
         issuer: &str,

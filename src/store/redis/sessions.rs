@@ -54,6 +54,23 @@ impl Redis {
         Ok(keys)
     }
 
+    pub(in super::super) async fn session_has_ended(
+        &self,
+        issuer: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let mut command = redis::cmd("ZSCORE");
+        command
+            .arg(format!("{}ended:{issuer}", self.claims))
+            .arg(key);
+        let until: Option<f64> = self.command(&command).await?;
+        // milliseconds of our dates are exact in a double
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+        let now = now.as_millisecond() as f64;
+        Ok(until.is_some_and(|until| until > now))
+    }
+
     pub(in super::super) async fn session_call(
         &self,
         issuer: &str,
