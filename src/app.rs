@@ -1,7 +1,9 @@
 //! The composition root: from a configuration to everything that serves it, and back down again. The only
 //! room that constructs others. Must not decide anything that a room or the configuration decides.
 
+mod build;
 mod reading;
+mod register;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,27 +11,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::contract::Contract;
-use crate::deployment::{Deployment, LegacySessions, Parts};
-use crate::inventory::{Frame, Inventory, InventoryError};
-use crate::leads::Leads;
+use crate::deployment::Deployment;
+use crate::inventory::InventoryError;
 use crate::net;
-use crate::oauth::{Issuer, Ledger};
 use crate::seal::{KeyRing, SealError};
 use crate::server::{self, Site};
-use crate::sources::{Source, SourceError};
+use crate::sources::SourceError;
 use crate::store::{Store, StoreError};
 
+use build::Builder;
 pub use reading::{Tally, take_stock};
 
-/// How long a session id of an older MCP revision lasts.
-const LEGACY_SESSION: Duration = Duration::from_hours(24);
+/// Deployments that are built at one time: most of it is waiting for their sources.
+const BUILT_AT_ONCE: usize = 16;
 /// Beyond the grace for requests, so long may whatever else is under way take to end.
 const LAST_PATIENCE: Duration = Duration::from_millis(300);
 
@@ -68,6 +70,11 @@ pub enum AppError {
     Net(#[from] net::NetError),
     #[error("deployment {deployment}: {words}")]
     Deployment { deployment: String, words: String },
+    #[error("deployment {deployment}: {cause}")]
+    Register {
+        deployment: String,
+        cause: register::RegisterError,
+    },
     #[error("{0}")]
     Site(String),
     /// The embedded schemas do not hold: a fault of this program.
@@ -88,18 +95,22 @@ impl App {
         let store = Arc::new(Store::open_embedded(&config.store_file).await?);
         let contract = Contract::v3_0().map_err(|error| AppError::Contract(error.to_string()))?;
         let peers = net::Client::new(config.peers.clone())?;
-        let mut deployments = Vec::new();
-        for settings in &config.deployments {
-            let builder = Builder {
-                settings,
-                contract: &contract,
-                keys: &keys,
-                store: &store,
-                clock: &clock,
-                peers: &peers,
-            };
-            deployments.push(Arc::new(builder.build(port).await?));
-        }
+        let deployments = stream::iter(&config.deployments)
+            .map(|settings| {
+                let builder = Builder {
+                    settings,
+                    contract: &contract,
+                    keys: &keys,
+                    store: &store,
+                    clock: &clock,
+                    peers: &peers,
+                    data_directory: &config.data_directory,
+                };
+                async move { builder.build(port).await.map(Arc::new) }
+            })
+            .buffered(BUILT_AT_ONCE)
+            .try_collect::<Vec<_>>()
+            .await?;
         let site =
             Site::new(deployments.clone()).map_err(|errors| AppError::Site(words(&errors)))?;
         Ok(Self {
@@ -143,7 +154,7 @@ impl App {
         ));
         let mut stop = stop;
         // An error means that whoever could say stop is gone: then it is time, too.
-        let _asked = stop.wait_for(|stops| *stops).await;
+        drop(stop.wait_for(|stops| *stops).await);
         let ended = tokio::time::timeout(patience, async {
             while tasks.join_next().await.is_some() {}
         })
@@ -159,135 +170,6 @@ impl App {
 async fn cut_off(mut tasks: JoinSet<()>) {
     tracing::warn!(tasks = tasks.len(), "not everything ended in time; cut off");
     tasks.shutdown().await;
-}
-
-/// What building one deployment needs.
-struct Builder<'a> {
-    settings: &'a config::Deployment,
-    contract: &'a Arc<Contract>,
-    keys: &'a Arc<KeyRing>,
-    store: &'a Arc<Store>,
-    clock: &'a Clock,
-    peers: &'a net::Client,
-}
-
-impl Builder<'_> {
-    async fn build(&self, port: u16) -> Result<Deployment, AppError> {
-        let settings = self.settings;
-        let mut mcp = settings.mcp.clone();
-        if settings.legacy_sessions {
-            mcp.legacy_sessions = Some(LegacySessions {
-                keys: Arc::clone(self.keys),
-                lifetime: LEGACY_SESSION,
-            });
-        }
-        let pap = self.pap(port).await?;
-        let mut urls = settings.public_url.urls(port);
-        urls.openapi = pap
-            .as_ref()
-            .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
-        let parts = Parts {
-            id: settings.id.clone(),
-            domain: settings.domain.clone(),
-            contract: Arc::clone(self.contract),
-            skills: settings.skills.clone(),
-            scope: settings.scope,
-            profiles: vec![Arc::clone(&settings.profile)],
-            inventory: self.inventory().await?,
-            leads: self.leads()?,
-            urls,
-            mcp,
-            pap,
-            quota: settings.quota,
-            clock: self.clock.clone(),
-        };
-        Deployment::compile(parts).map_err(|errors| AppError::Deployment {
-            deployment: settings.id.clone(),
-            words: words(&errors),
-        })
-    }
-
-    /// The issuer of guest Sessions, where the deployment has one.
-    async fn pap(&self, port: u16) -> Result<Option<Arc<Issuer>>, AppError> {
-        let Some(pap) = &self.settings.pap else {
-            return Ok(None);
-        };
-        let issuer = Issuer::open(
-            pap.settings(
-                &self.settings.public_url.base(port),
-                &self.settings.public_url.urls(port).mcp,
-            ),
-            self.peers.clone(),
-            Arc::clone(self.keys),
-            Ledger::Store(Arc::clone(self.store)),
-            self.clock.clone(),
-        );
-        let issuer = issuer.await.map_err(|refusal| AppError::Deployment {
-            deployment: self.settings.id.clone(),
-            words: refusal.to_string(),
-        })?;
-        Ok(Some(Arc::new(issuer)))
-    }
-
-    async fn inventory(&self) -> Result<Option<Arc<Inventory>>, AppError> {
-        let Some(settings) = &self.settings.inventory else {
-            return Ok(None);
-        };
-        let deployment = || self.settings.id.clone();
-        let source = Source::open(settings.source.clone(), settings.mapping.plan())
-            .await
-            .map_err(|cause| AppError::Source {
-                deployment: deployment(),
-                cause,
-            })?;
-        let reader = reading::reader(Arc::new(source), Arc::clone(&settings.mapping));
-        let profiles = [Arc::clone(&self.settings.profile)];
-        let frame = Frame::new(
-            self.settings.scope,
-            &profiles,
-            settings.mapping.features().to_vec(),
-        );
-        let contract = Arc::clone(self.contract);
-        let mut settings = settings.settings.clone();
-        settings.directory = settings
-            .directory
-            .map(|folder| folder.join(&self.settings.id));
-        if let Some(folder) = &settings.directory {
-            make_private_folder(folder)?;
-        }
-        let inventory = Inventory::with_reader(
-            settings,
-            reader,
-            frame,
-            Arc::new(move |listing| contract.check_listing(listing)),
-            Arc::clone(self.keys),
-            self.clock.clone(),
-        )
-        .await
-        .map_err(|cause| AppError::Inventory {
-            deployment: deployment(),
-            cause,
-        })?;
-        Ok(Some(inventory))
-    }
-
-    fn leads(&self) -> Result<Option<Arc<Leads>>, AppError> {
-        let Some(settings) = &self.settings.leads else {
-            return Ok(None);
-        };
-        let leads = Leads::new(
-            settings.clone(),
-            Arc::clone(self.store),
-            Arc::clone(self.keys),
-            self.clock.clone(),
-        );
-        leads
-            .map(|leads| Some(Arc::new(leads)))
-            .map_err(|error| AppError::Leads {
-                deployment: self.settings.id.clone(),
-                words: error.to_string(),
-            })
-    }
 }
 
 fn words(errors: &[impl ToString]) -> String {

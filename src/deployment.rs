@@ -58,6 +58,8 @@ pub struct Urls {
     pub poppy: String,
     /// Named in discovery only when it is there (AAP-047): it describes the native PAP API.
     pub openapi: Option<String>,
+    /// Further domains of the same company, each with a `poppy.json` of its own.
+    pub aliases: Vec<String>,
     /// Further host names, without port, under which a proxy reaches this deployment.
     pub hosts: Vec<String>,
 }

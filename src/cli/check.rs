@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::app::{self, Tally};
-use crate::config::{Config, Deployment, Sources};
+use crate::config::{Config, Deployment, Inventory, Sources};
 use crate::seal::KeyRing;
 use crate::sources::{Source, SourceError};
 
@@ -24,12 +24,11 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
     }
     let mut exit = Exit::Fine;
     let mut checks = Vec::new();
-    for deployment in config.deployments.iter().filter(|_| !offline) {
-        let Some(result) = read(deployment).await else {
-            continue;
-        };
-        let _fine = writeln!(text, "inventory of {}", deployment.id);
-        let (found, line, value) = describe(&deployment.id, &result);
+    let inventories = config.deployments.iter().flat_map(Deployment::inventories);
+    for (name, inventory) in inventories.filter(|_| !offline) {
+        let result = read(inventory).await;
+        let _fine = writeln!(text, "inventory of {name}");
+        let (found, line, value) = describe(&name, &result);
         text.push_str(&line);
         checks.push(value);
         exit = worse(exit, found);
@@ -39,13 +38,9 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
     Ok(exit)
 }
 
-async fn read(deployment: &Deployment) -> Option<Result<Tally, SourceError>> {
-    let inventory = deployment.inventory.as_ref()?;
-    let read = async {
-        let source = Source::open(inventory.source.clone(), inventory.mapping.plan()).await?;
-        app::take_stock(&source, &inventory.mapping).await
-    };
-    Some(read.await)
+async fn read(inventory: &Inventory) -> Result<Tally, SourceError> {
+    let source = Source::open(inventory.source.clone(), inventory.mapping.plan()).await?;
+    app::take_stock(&source, &inventory.mapping).await
 }
 
 fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Value) {

@@ -105,7 +105,7 @@ impl From<AppError> for Failure {
                 Exit::Config,
                 "see [deployments.ID.leads] in docs/configuration.md",
             ),
-            AppError::Deployment { .. } | AppError::Site(_) => (
+            AppError::Register { .. } | AppError::Deployment { .. } | AppError::Site(_) => (
                 Exit::Config,
                 "see [deployments.ID] in docs/configuration.md",
             ),

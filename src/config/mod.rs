@@ -8,7 +8,7 @@ mod secret;
 mod compile;
 mod finding;
 
-pub use compile::{Config, Deployment, Inventory, Keys, Pap, PublicUrl, Server};
+pub use compile::{Aggregate, Config, Deployment, Inventory, Keys, Pap, PublicUrl, Seller, Server};
 pub use finding::{Finding, Findings};
 pub use load::{Environment, Flag, Sources};
 pub use secret::Secret;

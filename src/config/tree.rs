@@ -1,6 +1,8 @@
 //! The merged configuration before it is typed: each value with the place that said it. Turns parts of
 //! it into types and collects every mistake on the way. Must not know what any key means.
 
+mod defaults;
+
 use std::path::{Path, PathBuf};
 
 use figment::error::{Actual, Kind};

@@ -6,26 +6,36 @@ use super::adf::is_vehicleless;
 use super::record::Record;
 use super::settings::{Settings, TargetSettings, Vehicleless};
 
-/// The names of the targets that take this lead, each once; never empty while there is a target.
+/// The names of the targets that take this lead, each once; never empty while a target may take it. What
+/// is another seller's way out never does (AAP-456).
 pub(super) fn targets<'a>(record: &Record, settings: &'a Settings) -> Vec<&'a str> {
-    let taken = |target: &&TargetSettings| takes(target, record);
-    let first = settings
+    let seller = record.receiver.dealer_id.as_deref();
+    let open: Vec<&TargetSettings> = settings
         .targets
         .iter()
-        .filter(|target| !target.route.copy)
+        .filter(|target| target.route.admits(seller))
+        .collect();
+    let taken = |target: &&TargetSettings| takes(target, record);
+    let mut whole = open.iter().copied().filter(|target| !target.route.copy);
+    let first = whole
+        .clone()
         .find(taken)
         // No rule fits: better the first way out than none.
-        .or_else(|| settings.targets.iter().find(|target| !target.route.copy))
-        .or_else(|| settings.targets.first());
-    let copies = settings
-        .targets
+        .or_else(|| whole.next())
+        .or_else(|| open.first().copied());
+    let copies = open
         .iter()
+        .copied()
         .filter(|target| target.route.copy)
         .filter(taken);
     let mut names: Vec<&str> = Vec::new();
     for target in first.into_iter().chain(copies) {
         let name = match &target.vehicleless {
-            Vehicleless::Target(other) if is_vehicleless(record) => other.as_str(),
+            Vehicleless::Target(other)
+                if is_vehicleless(record) && open.iter().any(|open| open.name == *other) =>
+            {
+                other.as_str()
+            }
             Vehicleless::Target(_) | Vehicleless::PlainText => target.name.as_str(),
         };
         if !names.contains(&name) {

@@ -73,8 +73,18 @@ pub struct Route {
     pub subjects: Vec<String>,
     /// Rooftop names.
     pub rooftops: Vec<String>,
+    /// Sellers of an aggregate, by `dealer_id`.
+    pub sellers: Vec<String>,
     /// A copy goes out beside whatever else takes the lead.
     pub copy: bool,
+}
+
+impl Route {
+    /// Whether a lead of this seller may go this way at all.
+    pub fn admits(&self, dealer_id: Option<&str>) -> bool {
+        self.sellers.is_empty()
+            || dealer_id.is_some_and(|id| self.sellers.iter().any(|seller| seller == id))
+    }
 }
 
 /// What happens to an inquiry that has no valid ADF form, because no vehicle is known (AAP-575).

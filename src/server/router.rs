@@ -96,15 +96,14 @@ impl Layout {
         self.place(deployment, &urls.a2a, &Surface::A2a(endpoint));
         let llms_txt = discovery::llms_txt::write(deployment);
         let card = discovery::agent_card::write(deployment);
-        let poppy = discovery::poppy::write(deployment);
         for (url, text, content_type) in [
             (&urls.llms_txt, llms_txt, discovery::llms_txt::CONTENT_TYPE),
             (&urls.agent_card, card, "application/json"),
-            (&urls.poppy, poppy, "application/json"),
         ] {
             let document = Document::new(text, content_type);
             self.place(deployment, url, &Surface::Document(Arc::new(document)));
         }
+        self.add_poppy(deployment);
         if urls.serve_inventory_page {
             let page = Surface::InventoryPage(Arc::clone(deployment));
             self.place(deployment, &urls.inventory_page, &page);
@@ -117,6 +116,24 @@ impl Layout {
             .hosts
             .entry(deployment.domain.clone())
             .or_default();
+    }
+
+    /// One document for each final host; they differ in nothing but the domain (AAP-213).
+    fn add_poppy(&mut self, deployment: &Arc<Deployment>) {
+        let document = |domain: &str| {
+            let text = discovery::poppy::write(deployment, domain);
+            Surface::Document(Arc::new(Document::new(text, "application/json")))
+        };
+        let Some((host, path)) = self.address(deployment, &deployment.urls.poppy) else {
+            return;
+        };
+        let own = document(&deployment.domain);
+        for host in hosts(deployment, host, false) {
+            self.claim(deployment, host, &path, &own);
+        }
+        for alias in &deployment.urls.aliases {
+            self.claim(deployment, alias.clone(), &path, &document(alias));
+        }
     }
 
     /// The issuer, the native API and what describes them.
@@ -146,26 +163,23 @@ impl Layout {
     }
 
     fn place(&mut self, deployment: &Deployment, url: &str, surface: &Surface) {
-        let Some((host, path)) = address(url) else {
+        if let Some((host, path)) = self.address(deployment, url) {
+            for host in hosts(deployment, host, true) {
+                self.claim(deployment, host, &path, surface);
+            }
+        }
+    }
+
+    /// Host and path of a URL; a mistake when it has none.
+    fn address(&mut self, deployment: &Deployment, url: &str) -> Option<(String, String)> {
+        let found = address(url);
+        if found.is_none() {
             self.mistakes.push(SiteError::BadUrl {
                 deployment: deployment.id.clone(),
                 url: url.to_owned(),
             });
-            return;
-        };
-        let mut hosts: BTreeSet<String> = deployment
-            .urls
-            .hosts
-            .iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect();
-        if LOOPBACK.contains(&host.as_str()) {
-            hosts.extend(LOOPBACK.map(str::to_owned));
         }
-        hosts.insert(host);
-        for host in hosts {
-            self.claim(deployment, host, &path, surface);
-        }
+        found
     }
 
     fn claim(&mut self, deployment: &Deployment, host: String, path: &str, surface: &Surface) {
@@ -182,6 +196,23 @@ impl Layout {
         let paths = self.site.hosts.entry(host).or_default();
         paths.insert(path.to_owned(), surface.clone());
     }
+}
+
+/// Every host at which what is published at `host` answers.
+fn hosts(deployment: &Deployment, host: String, aliases: bool) -> BTreeSet<String> {
+    let urls = &deployment.urls;
+    let more = urls.aliases.iter().filter(|_| aliases);
+    let mut hosts: BTreeSet<String> = urls
+        .hosts
+        .iter()
+        .chain(more)
+        .map(|host| host.to_ascii_lowercase())
+        .collect();
+    if LOOPBACK.contains(&host.as_str()) {
+        hosts.extend(LOOPBACK.map(str::to_owned));
+    }
+    hosts.insert(host);
+    hosts
 }
 
 /// Host (lower case) and path (without trailing slash) of an absolute URL.

@@ -9,9 +9,12 @@
 
 mod app;
 mod a2a_probes;
+mod aggregate;
 mod architecture;
 mod cli;
 mod edge;
+mod fleet;
+mod isolation;
 mod mcp_probes;
 mod mcp_field_reports;
 mod server_limits;

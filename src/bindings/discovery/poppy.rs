@@ -7,13 +7,15 @@ use crate::deployment::Deployment;
 
 /// Writes the document. Without an issuer it is the website-only form: who the dealer is, and the bridge
 /// to the other interfaces (AAP-202).
-pub fn write(deployment: &Deployment) -> String {
+///
+/// `domain` is the final host at which it is read: the deployment's own or an alias (AAP-211).
+pub fn write(deployment: &Deployment, domain: &str) -> String {
     let urls = &deployment.urls;
     let mut document = json!({
         "protocol_version": "0.3",
         "organization": {
             "name": deployment.name(),
-            "domain": deployment.domain,
+            "domain": domain,
         },
         "web": {},
         "extensions": {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::app;
-use crate::config::{Config, Sources};
+use crate::config::{self, Config, Sources};
 use crate::mapping::{Identifiers, Mapping, Outcome, Row, Tables};
 use crate::sources::{self, Source};
 
@@ -101,15 +101,13 @@ impl Which {
         let wanted = |id: &str| self.deployment.as_deref().is_none_or(|wanted| wanted == id);
         let pairs: Vec<Pair> = Config::load(sources)?
             .deployments
-            .into_iter()
+            .iter()
             .filter(|deployment| wanted(&deployment.id))
-            .filter_map(|deployment| {
-                let inventory = deployment.inventory?;
-                Some(Pair {
-                    name: deployment.id,
-                    mapping: inventory.mapping,
-                    source: inventory.source,
-                })
+            .flat_map(config::Deployment::inventories)
+            .map(|(name, inventory)| Pair {
+                name,
+                mapping: Arc::clone(&inventory.mapping),
+                source: inventory.source.clone(),
             })
             .collect();
         if pairs.is_empty() {

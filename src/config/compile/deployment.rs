@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::finding::nearest;
 use super::super::raw;
-use super::{Deployment, Scope, inventory, leads, pap, profile, urls};
+use super::{Aggregate, Deployment, Scope, aggregate, inventory, leads, pap, profile, urls};
 use crate::contract::Skill;
 use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
@@ -19,34 +19,52 @@ pub(super) fn compile(
     check_id(scope, id);
     let domain = domain(scope, raw);
     let skills = skills(scope, raw.skills.as_deref());
-    if raw.scope == Some(raw::Scope::Aggregate) {
-        scope.fault(
-            "scope",
-            "asks for an aggregate, which this release does not serve",
-            "use \"dealer\"",
-        );
-    }
+    let search_scope = match raw.scope {
+        Some(raw::Scope::Aggregate) => SearchScope::Aggregate,
+        Some(raw::Scope::Dealer) | None => SearchScope::Dealer,
+    };
     let public_url = urls::compile(scope, raw, domain.as_deref().unwrap_or_default());
     let remedy = "describe the dealer under [deployments.ID.profile]";
     let profile = scope
         .need("profile", raw.profile.as_ref(), remedy)
         .and_then(|raw| profile::compile(&mut scope.below("profile"), raw))
         .map(Arc::new);
-    let inventory = inventory(scope, id, raw, profile.as_ref(), &skills, data_directory);
-    let leads = leads(scope, id, raw, profile.as_ref(), &skills);
+    let (inventory, aggregate) = match search_scope {
+        SearchScope::Dealer => {
+            if !raw.sellers.is_empty() {
+                let remedy = "set scope = \"aggregate\", or leave the sellers out";
+                scope.fault("sellers", "stands in a deployment of one dealer", remedy);
+            }
+            let inventory = inventory(scope, id, raw, profile.as_ref(), &skills, data_directory);
+            (inventory, None)
+        }
+        SearchScope::Aggregate => {
+            let aggregate = aggregate::compile(scope, id, raw, &skills, data_directory);
+            (None, Some(aggregate?))
+        }
+    };
+    let leads = leads(
+        scope,
+        id,
+        raw,
+        profile.as_ref(),
+        (&skills, aggregate.as_ref()),
+    );
     let pap = pap::compile(
         &mut scope.below("pap"),
         &raw.pap,
         domain.as_deref().unwrap_or_default(),
+        public_url.aliases(),
     );
     Some(Deployment {
         id: id.to_owned(),
         domain: domain?,
         public_url,
         skills,
-        scope: SearchScope::Dealer,
+        scope: search_scope,
         profile: profile?,
         inventory,
+        aggregate,
         leads,
         mcp: mcp(scope, &raw.mcp),
         pap,
@@ -58,6 +76,13 @@ pub(super) fn compile(
     })
 }
 
+/// The skills that show vehicles.
+pub(super) const SHOWS: [Skill; 3] = [
+    Skill::InventoryFacets,
+    Skill::InventorySearch,
+    Skill::InventoryVehicle,
+];
+
 fn inventory(
     scope: &mut Scope<'_>,
     id: &str,
@@ -66,12 +91,7 @@ fn inventory(
     skills: &[Skill],
     data_directory: &Path,
 ) -> Option<super::Inventory> {
-    let shows = [
-        Skill::InventoryFacets,
-        Skill::InventorySearch,
-        Skill::InventoryVehicle,
-    ];
-    let needed = shows.iter().any(|skill| skills.contains(skill));
+    let needed = SHOWS.iter().any(|skill| skills.contains(skill));
     if needed && raw.inventory.is_none() {
         let remedy =
             "name mapping and source under [deployments.ID.inventory], or leave the skills out";
@@ -80,9 +100,10 @@ fn inventory(
     let raw_inventory = raw.inventory.as_ref()?;
     let subject = inventory::Subject {
         id,
-        profile,
         data_directory,
         facets: skills.contains(&Skill::InventoryFacets),
+        scope: SearchScope::Dealer,
+        placed: profile.is_some_and(|profile| inventory::is_placed(profile)),
     };
     inventory::compile(scope, &subject, raw_inventory, &raw.search)
 }
@@ -92,18 +113,19 @@ fn leads(
     id: &str,
     raw: &raw::Deployment,
     profile: Option<&Arc<crate::profile::Profile>>,
-    skills: &[Skill],
+    (skills, aggregate): (&[Skill], Option<&Aggregate>),
 ) -> Option<crate::leads::Settings> {
     if raw.leads.is_none() && skills.contains(&Skill::LeadSubmit) {
         let remedy = "name a delivery under [deployments.ID.leads.deliveries.NAME], or leave lead.submit out";
         scope.fault("leads", "is missing", remedy);
     }
-    leads::compile(
-        &mut scope.below("leads"),
-        id,
-        raw.leads.as_ref()?,
-        profile.map(Arc::as_ref),
-    )
+    // An aggregate's receivers are its sellers.
+    let receiver = profile.map(Arc::as_ref).filter(|_| aggregate.is_none());
+    let settings = leads::compile(&mut scope.below("leads"), id, raw.leads.as_ref()?, receiver)?;
+    if let Some(aggregate) = aggregate {
+        aggregate::check_routes(scope, aggregate, &settings);
+    }
+    Some(settings)
 }
 
 /// An id is part of cursors, keys and log lines, and of names of environment variables.
@@ -125,9 +147,7 @@ fn domain(scope: &mut Scope<'_>, raw: &raw::Deployment) -> Option<String> {
         "give the dealer's host name, e.g. dealer.example",
     )?;
     let domain = domain.trim_end_matches('.').to_ascii_lowercase();
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-    let name = !domain.is_empty() && domain.len() <= 253 && domain.chars().all(plain);
-    if name || urls::is_loopback(&domain) {
+    if urls::is_host_name(&domain) || urls::is_loopback(&domain) {
         return Some(domain);
     }
     scope.fault(

@@ -17,10 +17,17 @@ use crate::profile::Profile;
 /// Whose inventory it is.
 pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
-    pub(super) profile: Option<&'a Arc<Profile>>,
     pub(super) data_directory: &'a Path,
     /// Whether `inventory.facets` is offered: it names the feature codes.
     pub(super) facets: bool,
+    pub(super) scope: SearchScope,
+    /// Whether it is known where vehicles stand.
+    pub(super) placed: bool,
+}
+
+/// Whether the place of a rooftop is known.
+pub(super) fn is_placed(profile: &Profile) -> bool {
+    profile.rooftops.iter().any(|rooftop| rooftop.geo.is_some())
 }
 
 /// `scope` is the deployment's.
@@ -33,27 +40,60 @@ pub(super) fn compile(
     let mapping = mapping(&mut scope.below("inventory"), raw);
     let source = source::compile(&mut scope.below("inventory"), raw);
     let (mapping, mapping_file) = mapping?;
-    let supplied = mapping.supplied_fields();
-    let placed = subject
-        .profile
-        .is_some_and(|profile| profile.rooftops.iter().any(|rooftop| rooftop.geo.is_some()));
-    let capabilities = capabilities(
-        &mut scope.below("search"),
-        search,
-        supplied,
-        placed,
-        subject.facets,
-    );
-    let mut settings = Settings::new(subject.id, capabilities?);
-    settings.facets_in_search = search.facets_in_search.unwrap_or(settings.facets_in_search);
-    settings.directory = Some(subject.data_directory.join("inventory"));
-    timing(scope, raw, search, &mut settings);
+    let settings = settings(scope, subject, mapping.supplied_fields(), raw, search);
     Some(Inventory {
-        settings,
+        settings: settings?,
         mapping: Arc::new(mapping),
         mapping_file,
         source: source?,
     })
+}
+
+/// One seller's part of an aggregate: `scope` is the seller's. How the whole is kept fresh is the
+/// deployment's affair.
+pub(super) fn part(
+    scope: &mut Scope<'_>,
+    dealer_id: &str,
+    raw: &raw::Inventory,
+) -> Option<Inventory> {
+    let mut scope = scope.below("inventory");
+    let common = [
+        ("refresh_interval_s", raw.refresh_interval_s.is_some()),
+        ("max_age_s", raw.max_age_s.is_some()),
+        ("shrink_guard", raw.shrink_guard.is_some()),
+        ("look_up_cache_ms", raw.look_up_cache_ms.is_some()),
+    ];
+    for (key, _) in common.iter().filter(|(_, said)| *said) {
+        let remedy = "say it under [deployments.ID.inventory]";
+        scope.fault(key, "is said for one seller of an aggregate", remedy);
+    }
+    let mapping = mapping(&mut scope, raw);
+    let source = source::compile(&mut scope, raw);
+    let (mapping, mapping_file) = mapping?;
+    let nothing = SearchOptions::new(SearchScope::Aggregate, false);
+    let capabilities = Capabilities::compile(&mapping.supplied_fields(), false, &nothing);
+    Some(Inventory {
+        settings: Settings::new(dealer_id, capabilities.ok()?),
+        mapping: Arc::new(mapping),
+        mapping_file,
+        source: source?,
+    })
+}
+
+/// How an inventory is searched and kept fresh.
+pub(super) fn settings(
+    scope: &mut Scope<'_>,
+    subject: &Subject<'_>,
+    supplied: BTreeSet<String>,
+    raw: &raw::Inventory,
+    search: &raw::Search,
+) -> Option<Settings> {
+    let capabilities = capabilities(&mut scope.below("search"), search, supplied, subject);
+    let mut settings = Settings::new(subject.id, capabilities?);
+    settings.facets_in_search = search.facets_in_search.unwrap_or(settings.facets_in_search);
+    settings.directory = Some(subject.data_directory.join("inventory"));
+    timing(scope, raw, search, &mut settings);
+    Some(settings)
 }
 
 fn timing(
@@ -140,8 +180,7 @@ fn capabilities(
     scope: &mut Scope<'_>,
     raw: &raw::Search,
     mut supplied: BTreeSet<String>,
-    has_geo: bool,
-    has_facets: bool,
+    subject: &Subject<'_>,
 ) -> Option<Capabilities> {
     // Every listing has these: a status and a time must be mapped, and what has no type is a car.
     supplied.extend(["status", "updated_at", "vehicle_type"].map(str::to_owned));
@@ -156,7 +195,7 @@ fn capabilities(
         default_limit,
         max_limit,
         offset: raw.offset.unwrap_or(false),
-        ..SearchOptions::new(SearchScope::Dealer, has_facets)
+        ..SearchOptions::new(subject.scope, subject.facets)
     };
     if let Some(text) = &raw.default_sort {
         match sort(text) {
@@ -168,7 +207,7 @@ fn capabilities(
             ),
         }
     }
-    match Capabilities::compile(&supplied, has_geo, &options) {
+    match Capabilities::compile(&supplied, subject.placed, &options) {
         Ok(capabilities) => Some(capabilities),
         Err(faults) => {
             for fault in faults {

@@ -117,6 +117,7 @@ fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option<TargetSett
         route: Route {
             subjects: raw.subjects,
             rooftops: raw.rooftops,
+            sellers: raw.sellers,
             copy: raw.copy,
         },
         vehicleless: raw

@@ -1,6 +1,7 @@
 //! From what the writer wrote to what the rooms want: every value checked, every file read, every mapping
 //! compiled. Opens no socket, database or store.
 
+mod aggregate;
 mod deployment;
 mod inventory;
 mod leads;
@@ -23,6 +24,7 @@ use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
 use crate::mapping::Mapping;
 use crate::profile::Profile;
+pub use aggregate::{Aggregate, Seller};
 pub use pap::Pap;
 use scope::Scope;
 pub use urls::PublicUrl;
@@ -68,7 +70,10 @@ pub struct Deployment {
     pub skills: Vec<Skill>,
     pub scope: SearchScope,
     pub profile: Arc<Profile>,
+    /// One dealer's own inventory.
     pub inventory: Option<Inventory>,
+    /// The sellers of an aggregate, with their inventories.
+    pub aggregate: Option<Aggregate>,
     pub leads: Option<crate::leads::Settings>,
     pub mcp: McpSettings,
     /// Where personal agents are served.
@@ -87,11 +92,27 @@ pub struct Inventory {
     pub source: crate::sources::Settings,
 }
 
+impl Deployment {
+    /// The inventories that it is made of, each with a name for people: one, or one for each seller.
+    pub fn inventories(&self) -> Vec<(String, &Inventory)> {
+        let own = self.inventory.iter().map(|own| (self.id.clone(), own));
+        let sellers = self.aggregate.iter().flat_map(|all| &all.sellers);
+        let sellers = sellers.filter_map(|seller| {
+            let id = seller.profile.dealer_id.as_deref()?;
+            Some((format!("{}/{id}", self.id), seller.inventory.as_ref()?))
+        });
+        own.chain(sellers).collect()
+    }
+}
+
 impl Config {
     /// Reads, merges and compiles; every finding at once.
     pub fn load(sources: &Sources) -> Result<Self, Findings> {
         let mut findings = Vec::new();
         let mut tree = sources.merge(&mut findings);
+        // Read by themselves first: a mistake in them is said once, not for every deployment.
+        let _checked: super::raw::Deployment = tree.read(&["defaults".to_owned()], &mut findings);
+        tree.lay_below("defaults", "deployments");
         let raw: Raw = tree.read(&[], &mut findings);
         let mut scope = Scope::new(&mut tree, &mut findings);
         let server = server::compile(&mut scope.below("server"), &raw.server);

@@ -58,13 +58,20 @@ pub(super) fn policy(scope: &mut Scope<'_>, raw: &raw::Net, listen: Option<Socke
     policy
 }
 
-pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Pap, domain: &str) -> Option<Pap> {
+/// The domains are all of one company: they share the issuer (AAP-213).
+pub(super) fn compile(
+    scope: &mut Scope<'_>,
+    raw: &raw::Pap,
+    domain: &str,
+    aliases: &[String],
+) -> Option<Pap> {
     let path = raw.path.clone().unwrap_or_else(|| "/poppy".to_owned());
     if !urls::is_path(&path) {
         let remedy = "write e.g. /poppy, without a trailing slash";
         scope.fault("path", "is not a path", remedy);
     }
-    let default = Settings::new(String::new(), domain);
+    let mut default = Settings::new(String::new(), domain);
+    default.domains.extend(aliases.iter().cloned());
     let settings = Settings {
         registration: registration(scope, raw),
         nonces: match raw.nonces {

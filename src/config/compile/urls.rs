@@ -18,10 +18,16 @@ pub struct PublicUrl {
     mcp_path: String,
     a2a_path: String,
     inventory_page: Option<String>,
+    aliases: Vec<String>,
     extra_hosts: Vec<String>,
 }
 
 impl PublicUrl {
+    /// Further domains of the same company.
+    pub(super) fn aliases(&self) -> &[String] {
+        &self.aliases
+    }
+
     /// The base URL, without a trailing slash.
     pub fn base(&self, port: u16) -> String {
         match &self.base {
@@ -45,6 +51,7 @@ impl PublicUrl {
                 .clone()
                 .unwrap_or_else(|| format!("{base}/inventory")),
             serve_inventory_page: self.inventory_page.is_none(),
+            aliases: self.aliases.clone(),
             hosts: self.extra_hosts.clone(),
             ..Urls::default()
         }
@@ -93,12 +100,33 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         mcp_path,
         a2a_path,
         inventory_page: raw.inventory_page_url.clone(),
+        aliases: aliases(scope, raw, domain),
         extra_hosts: raw
             .extra_hosts
             .iter()
             .map(|host| host.to_ascii_lowercase())
             .collect(),
     }
+}
+
+fn aliases(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str) -> Vec<String> {
+    let mut aliases = Vec::new();
+    for (index, alias) in raw.aliases.iter().enumerate() {
+        let alias = alias.trim_end_matches('.').to_ascii_lowercase();
+        if !is_host_name(&alias) || alias == domain || aliases.contains(&alias) {
+            let reason = "is not a further host name";
+            let remedy = "write only the host, e.g. www.dealer.example, and each once";
+            scope.fault(&format!("aliases.{index}"), reason, remedy);
+        }
+        aliases.push(alias);
+    }
+    aliases
+}
+
+/// Whether the text, in lower case, can be the name of a host.
+pub(super) fn is_host_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    !name.is_empty() && name.len() <= 253 && name.chars().all(plain)
 }
 
 /// A base URL, in one spelling and without a trailing slash.

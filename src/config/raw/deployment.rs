@@ -1,5 +1,6 @@
 //! `[deployments.ID]`: one advertised dealer or aggregate endpoint set.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use figment::value::Value;
@@ -18,16 +19,22 @@ pub struct Deployment {
     pub public_url: Option<String>,
     /// The skills offered. Default all five.
     pub skills: Option<Vec<String>>,
-    /// `dealer` (one dealer's own inventory), the default. `aggregate` is not served yet.
+    /// `dealer` (one dealer's own inventory, the default), or `aggregate`: several sellers under one endpoint.
     pub scope: Option<Scope>,
+    /// Further domains of the same company, e.g. `www.dealer.example`: each final host gets its own
+    /// `poppy.json` with the same issuer.
+    pub aliases: Vec<String>,
     /// Further host names, without port, under which a proxy reaches this deployment.
     pub extra_hosts: Vec<String>,
     /// The page where people see the dealer's inventory. Without it, this process serves a small one.
     pub inventory_page_url: Option<String>,
-    /// What the dealer is. Required.
+    /// What the dealer is; of an aggregate, what the marketplace is. Required.
     pub profile: Option<Profile>,
-    /// Where the vehicles come from. Required.
+    /// Where the vehicles come from. Required; an aggregate names mapping and source with each seller.
     pub inventory: Option<Inventory>,
+    /// The sellers of an aggregate, each under its `dealer_id`: up to 64 of a-z, 0-9, `_` and `-`. An id once
+    /// used stays with its business for ever.
+    pub sellers: BTreeMap<String, Seller>,
     pub search: Search,
     /// Where leads go. Required when `lead.submit` is offered.
     pub leads: Option<Leads>,
@@ -64,6 +71,19 @@ pub struct Inventory {
     pub look_up_timeout_ms: Option<u64>,
     /// Milliseconds for which such an answer is used again. Default 2000.
     pub look_up_cache_ms: Option<u64>,
+}
+
+/// `[deployments.ID.sellers.DEALER_ID]`: one seller of an aggregate.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Seller {
+    /// What the seller is. Required.
+    pub profile: Option<Profile>,
+    /// The seller's former name, where the same business was renamed. Without it, another name under a known
+    /// id is taken for another business and refused.
+    pub formerly: Option<String>,
+    /// The seller's `mapping` and `source`. Required.
+    pub inventory: Option<Inventory>,
 }
 
 /// `[deployments.ID.search]`: what search answers when the request does not say.

@@ -64,6 +64,8 @@ pub struct Delivery {
     pub subjects: Vec<String>,
     /// Only leads for these rooftops.
     pub rooftops: Vec<String>,
+    /// Only leads for these sellers of an aggregate, by `dealer_id`.
+    pub sellers: Vec<String>,
     /// Whether this way gets a copy, whatever else takes the lead. Default false.
     pub copy: bool,
     /// Where an inquiry without a vehicle goes, which ADF cannot carry: the name of another delivery.
@@ -80,11 +82,12 @@ pub struct Delivery {
 }
 
 /// The keys of [`Delivery`], which stand beside those of a kind.
-pub(crate) const DELIVERY_KEYS: [&str; 10] = [
+pub(crate) const DELIVERY_KEYS: [&str; 11] = [
     "kind",
     "adf_profile",
     "subjects",
     "rooftops",
+    "sellers",
     "copy",
     "vehicleless",
     "retry_first_s",

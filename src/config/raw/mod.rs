@@ -12,7 +12,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search};
+pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search, Seller};
 pub(crate) use leads::DELIVERY_KEYS;
 pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
 pub use pap::{NativeMcp, Net, Nonces, Pap, Registration};
@@ -28,6 +28,9 @@ pub struct Raw {
     pub keys: Keys,
     pub store: Store,
     pub net: Net,
+    /// What every deployment is given where it does not say otherwise itself: any keys of
+    /// `[deployments.ID]`. Tables are joined key by key; a list or a value of the deployment stands.
+    pub defaults: Deployment,
     /// The deployments, each under its id: lower-case letters, digits and `_`, so that environment
     /// variables can reach them.
     pub deployments: BTreeMap<String, Deployment>,

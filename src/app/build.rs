@@ -1,0 +1,214 @@
+//! One deployment from its settings: its inventory, lead desk and issuer, opened and joined.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::register::Register;
+use super::{AppError, make_private_folder, reading, words};
+use crate::clock::Clock;
+use crate::config::{self, Aggregate};
+use crate::contract::Contract;
+use crate::deployment::{Deployment, LegacySessions, Parts};
+use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
+use crate::leads::Leads;
+use crate::net;
+use crate::oauth::{Issuer, Ledger};
+use crate::profile::Profile;
+use crate::seal::KeyRing;
+use crate::sources::Source;
+use crate::store::Store;
+
+/// How long a session id of an older MCP revision lasts.
+const LEGACY_SESSION: Duration = Duration::from_hours(24);
+
+/// What building one deployment needs.
+#[derive(Clone, Copy)]
+pub(super) struct Builder<'a> {
+    pub(super) settings: &'a config::Deployment,
+    pub(super) contract: &'a Arc<Contract>,
+    pub(super) keys: &'a Arc<KeyRing>,
+    pub(super) store: &'a Arc<Store>,
+    pub(super) clock: &'a Clock,
+    pub(super) peers: &'a net::Client,
+    pub(super) data_directory: &'a Path,
+}
+
+impl Builder<'_> {
+    pub(super) async fn build(&self, port: u16) -> Result<Deployment, AppError> {
+        let settings = self.settings;
+        let mut mcp = settings.mcp.clone();
+        if settings.legacy_sessions {
+            mcp.legacy_sessions = Some(LegacySessions {
+                keys: Arc::clone(self.keys),
+                lifetime: LEGACY_SESSION,
+            });
+        }
+        let pap = self.pap(port).await?;
+        let mut urls = settings.public_url.urls(port);
+        urls.openapi = pap
+            .as_ref()
+            .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
+        let mut profiles = vec![Arc::clone(&settings.profile)];
+        let sellers = settings.aggregate.iter().flat_map(|all| &all.sellers);
+        profiles.extend(sellers.map(|seller| Arc::clone(&seller.profile)));
+        let parts = Parts {
+            id: settings.id.clone(),
+            domain: settings.domain.clone(),
+            contract: Arc::clone(self.contract),
+            skills: settings.skills.clone(),
+            scope: settings.scope,
+            inventory: self.inventory(&profiles).await?,
+            profiles,
+            leads: self.leads()?,
+            urls,
+            mcp,
+            pap,
+            quota: settings.quota,
+            clock: self.clock.clone(),
+        };
+        Deployment::compile(parts).map_err(|errors| AppError::Deployment {
+            deployment: settings.id.clone(),
+            words: words(&errors),
+        })
+    }
+
+    /// The issuer of guest Sessions, where the deployment has one.
+    async fn pap(&self, port: u16) -> Result<Option<Arc<Issuer>>, AppError> {
+        let Some(pap) = &self.settings.pap else {
+            return Ok(None);
+        };
+        let issuer = Issuer::open(
+            pap.settings(
+                &self.settings.public_url.base(port),
+                &self.settings.public_url.urls(port).mcp,
+            ),
+            self.peers.clone(),
+            Arc::clone(self.keys),
+            Ledger::Store(Arc::clone(self.store)),
+            self.clock.clone(),
+        );
+        let issuer = issuer.await.map_err(|refusal| AppError::Deployment {
+            deployment: self.settings.id.clone(),
+            words: refusal.to_string(),
+        })?;
+        Ok(Some(Arc::new(issuer)))
+    }
+
+    async fn inventory(
+        &self,
+        profiles: &[Arc<Profile>],
+    ) -> Result<Option<Arc<Inventory>>, AppError> {
+        let settings = self.settings;
+        if let Some(inventory) = &settings.inventory {
+            let reader = self.reader(inventory).await?;
+            let features = inventory.mapping.features().to_vec();
+            let opened = self.open(inventory.settings.clone(), reader, profiles, features);
+            return opened.await.map(Some);
+        }
+        let Some(aggregate) = &settings.aggregate else {
+            return Ok(None);
+        };
+        self.register(aggregate)?;
+        let Some(common) = &aggregate.settings else {
+            return Ok(None);
+        };
+        let (mut readers, mut features) = (Vec::new(), Vec::new());
+        for seller in &aggregate.sellers {
+            let (Some(inventory), Some(id)) = (&seller.inventory, &seller.profile.dealer_id) else {
+                continue;
+            };
+            readers.push(SellerReader {
+                dealer_id: id.clone(),
+                reader: self.reader(inventory).await?,
+            });
+            for feature in inventory.mapping.features() {
+                if !features.iter().any(|(code, _)| *code == feature.0) {
+                    features.push(feature.clone());
+                }
+            }
+        }
+        let keep = common
+            .max_age_s
+            .and_then(|seconds| u64::try_from(seconds).ok());
+        let reader = Reader::of_sellers(readers, keep.map(Duration::from_secs));
+        let opened = self.open(common.clone(), reader, profiles, features);
+        opened.await.map(Some)
+    }
+
+    /// Enters the sellers before any of their ids is used.
+    fn register(&self, aggregate: &Aggregate) -> Result<(), AppError> {
+        let failed = |cause| AppError::Register {
+            deployment: self.settings.id.clone(),
+            cause,
+        };
+        let folder = self.data_directory.join("dealers");
+        make_private_folder(&folder)?;
+        let mut register = Register::read(&folder, &self.settings.id).map_err(failed)?;
+        for seller in &aggregate.sellers {
+            let id = seller.profile.dealer_id.as_deref().unwrap_or_default();
+            let (name, formerly) = (&seller.profile.name, seller.formerly.as_deref());
+            let entered = register.enter(id, name, formerly, self.clock.now());
+            entered.map_err(failed)?;
+        }
+        register.write().map_err(failed)
+    }
+
+    async fn reader(&self, inventory: &config::Inventory) -> Result<Reader, AppError> {
+        let source = Source::open(inventory.source.clone(), inventory.mapping.plan())
+            .await
+            .map_err(|cause| AppError::Source {
+                deployment: self.settings.id.clone(),
+                cause,
+            })?;
+        let mapping = Arc::clone(&inventory.mapping);
+        Ok(reading::reader(Arc::new(source), mapping))
+    }
+
+    async fn open(
+        &self,
+        mut settings: inventory::Settings,
+        reader: Reader,
+        profiles: &[Arc<Profile>],
+        features: Vec<(String, String)>,
+    ) -> Result<Arc<Inventory>, AppError> {
+        let frame = Frame::new(self.settings.scope, profiles, features);
+        let contract = Arc::clone(self.contract);
+        settings.directory = settings
+            .directory
+            .map(|folder| folder.join(&self.settings.id));
+        if let Some(folder) = &settings.directory {
+            make_private_folder(folder)?;
+        }
+        let opened = Inventory::with_reader(
+            settings,
+            reader,
+            frame,
+            Arc::new(move |listing| contract.check_listing(listing)),
+            Arc::clone(self.keys),
+            self.clock.clone(),
+        );
+        opened.await.map_err(|cause| AppError::Inventory {
+            deployment: self.settings.id.clone(),
+            cause,
+        })
+    }
+
+    fn leads(&self) -> Result<Option<Arc<Leads>>, AppError> {
+        let Some(settings) = &self.settings.leads else {
+            return Ok(None);
+        };
+        let leads = Leads::new(
+            settings.clone(),
+            Arc::clone(self.store),
+            Arc::clone(self.keys),
+            self.clock.clone(),
+        );
+        leads
+            .map(|leads| Some(Arc::new(leads)))
+            .map_err(|error| AppError::Leads {
+                deployment: self.settings.id.clone(),
+                words: error.to_string(),
+            })
+    }
+}
