@@ -359,3 +359,58 @@ fn a_missing_mapping_and_a_wrong_one_are_findings() {
         "{findings:?}"
     );
 }
+
+#[test]
+fn defaults_lie_below_each_deployment_and_are_wrong_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("forecourt.toml");
+    let text = "[defaults.search]\ndefault_limit = 7\nmax_limit = 9\noffsets = true\n\
+        [deployments.one.search]\nmax_limit = 8\n[deployments.two]\ndomain = \"two.example\"\n";
+    fs::write(&file, text).unwrap();
+    let sources = Sources {
+        files: vec![file],
+        ..Sources::default()
+    };
+    let mut findings = Vec::new();
+    let mut tree = sources.merge(&mut findings);
+    let key = ["defaults".to_owned()];
+    let _read: crate::config::raw::Deployment = tree.read(&key, &mut findings);
+    tree.lay_below("defaults", "deployments");
+    let raw: crate::config::raw::Raw = tree.read(&[], &mut findings);
+    let said: Vec<_> = findings.iter().map(|f| f.key.as_str()).collect();
+    assert_eq!(said, ["defaults.search.offsets"]);
+    for (id, max_limit) in [("one", 8), ("two", 9)] {
+        let search = &raw.deployments[id].search;
+        assert_eq!(search.default_limit, Some(7), "{id}");
+        assert_eq!(search.max_limit, Some(max_limit), "{id}");
+    }
+    let place = tree.place(&["deployments", "two", "search", "max_limit"].map(str::to_owned));
+    assert!(place.unwrap().ends_with("forecourt.toml"));
+}
+
+#[test]
+fn the_aggregate_that_is_shown_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = examples("docs/deployments.md");
+    let text = shown
+        .iter()
+        .find(|text| text.contains("aggregate"))
+        .unwrap();
+    let mapping = examples("README.md")
+        .into_iter()
+        .find(|text| text.contains("[price]"));
+    fs::write(folder.path().join("north.toml"), mapping.unwrap()).unwrap();
+    let file = folder.path().join("forecourt.toml");
+    fs::write(&file, text).unwrap();
+    let sources = Sources {
+        files: vec![file],
+        ..Sources::default()
+    };
+    let config = Config::load(&sources).unwrap_or_else(|findings| panic!("{findings}"));
+    let names: Vec<_> = config.deployments[0]
+        .inventories()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(names, ["market/north"]);
+}
