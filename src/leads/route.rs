@@ -28,12 +28,14 @@ pub(super) fn targets<'a>(record: &Record, settings: &'a Settings) -> Vec<&'a st
         .copied()
         .filter(|target| target.route.copy)
         .filter(taken);
+    let closed = |name: &str| {
+        let target = settings.targets.iter().find(|target| target.name == name);
+        target.is_some_and(|target| !target.route.admits(seller))
+    };
     let mut names: Vec<&str> = Vec::new();
     for target in first.into_iter().chain(copies) {
         let name = match &target.vehicleless {
-            Vehicleless::Target(other)
-                if is_vehicleless(record) && open.iter().any(|open| open.name == *other) =>
-            {
+            Vehicleless::Target(other) if is_vehicleless(record) && !closed(other) => {
                 other.as_str()
             }
             Vehicleless::Target(_) | Vehicleless::PlainText => target.name.as_str(),

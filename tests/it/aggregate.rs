@@ -22,10 +22,11 @@ fn market(north: &str, more: &str) -> String {
     for (id, name) in [("north", north), ("south", "South Cars")] {
         let key = format!("deployments.market.sellers.{id}");
         text.push_str(&profile(&format!("{key}.profile"), name));
-        text.push_str(&format!(
+        let table = format!(
             "[{key}.inventory]\nmapping = \"../mapping.toml\"\nsource = {{ kind = \"feed\", path = \"../{id}.csv\" }}\n\
              [deployments.market.leads.deliveries.crm-{id}]\nkind = \"directory\"\npath = \"../crm-{id}\"\nsellers = [\"{id}\"]\n"
-        ));
+        );
+        text.push_str(&table);
     }
     text.push_str(more);
     text

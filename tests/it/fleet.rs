@@ -2,6 +2,7 @@
 //! over loopback by host name.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -127,9 +128,9 @@ impl Fleet {
     ) -> Answer {
         let mut text = format!("{head} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            write!(text, "{name}: {value}\r\n").unwrap();
         }
-        text.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        write!(text, "Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream
             .set_read_timeout(Some(Duration::from_secs(30)))
