@@ -121,7 +121,7 @@ impl Layout {
     /// One document for each final host; they differ in nothing but the domain (AAP-213).
     fn add_poppy(&mut self, deployment: &Arc<Deployment>) {
         let document = |domain: &str| {
-            let text = discovery::poppy::write(deployment, domain);
+            let text = discovery::poppy::write_for(deployment, domain);
             Surface::Document(Arc::new(Document::new(text, "application/json")))
         };
         let Some((host, path)) = self.address(deployment, &deployment.urls.poppy) else {

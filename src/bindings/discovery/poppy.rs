@@ -7,9 +7,12 @@ use crate::deployment::Deployment;
 
 /// Writes the document. Without an issuer it is the website-only form: who the dealer is, and the bridge
 /// to the other interfaces (AAP-202).
-///
-/// `domain` is the final host at which it is read: the deployment's own or an alias (AAP-211).
-pub fn write(deployment: &Deployment, domain: &str) -> String {
+pub fn write(deployment: &Deployment) -> String {
+    write_for(deployment, &deployment.domain)
+}
+
+/// The same as it is read at another final host of the same company (AAP-213).
+pub fn write_for(deployment: &Deployment, domain: &str) -> String {
     let urls = &deployment.urls;
     let mut document = json!({
         "protocol_version": "0.3",

@@ -419,7 +419,7 @@ async fn nonces_are_asked_for_and_renewed_in_answers() {
 async fn discovery_documents_hold_to_the_contract() {
     let site = Site::new().await;
     let deployment = &site.endpoint.deployment;
-    let poppy = crate::bindings::discovery::poppy::write(deployment, &deployment.domain);
+    let poppy = crate::bindings::discovery::poppy::write(deployment);
     let poppy: Value = serde_json::from_str(&poppy).unwrap();
     assert_eq!(deployment.contract.check_document("poppy", &poppy), Ok(()));
     assert_eq!(poppy["auth"], json!({ "issuer": ISSUER }));
