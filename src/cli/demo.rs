@@ -10,6 +10,7 @@ use serde_json::json;
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 
+use super::call::AgentFiles;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::serve;
@@ -33,8 +34,8 @@ pub(super) struct Arguments {
     /// The folder for everything the demo makes; one of an earlier run is used again
     #[arg(long, value_name = "DIR", default_value = "forecourt-data")]
     data: PathBuf,
-    /// Let personal agents in whose identity is published on this machine, by a server that has its
-    /// certificate from this authority (PEM)
+    /// Let further personal agents in: whose identity is published by a server that has its certificate
+    /// from this authority (PEM), on this machine or in a private network
     #[arg(long, value_name = "FILE")]
     trust_agent_ca: Option<PathBuf>,
 }
@@ -63,16 +64,13 @@ pub(super) async fn run(
         flag("server.listen", address.to_string()),
         flag("deployments.demo.leads.deliveries.crm.port", crm_port),
     ];
-    if let Some(file) = &arguments.trust_agent_ca {
-        let file = file
-            .canonicalize()
-            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
-        flags.push(flag("net.extra_ca_file", file.display().to_string()));
-        flags.push(flag(
-            "net.danger_allow_private_addresses",
-            "true".to_owned(),
-        ));
-    }
+    let trusted = folder.trust(arguments.trust_agent_ca.as_deref())?;
+    flags.push(flag("net.extra_ca_file", trusted.display().to_string()));
+    let reach = match arguments.trust_agent_ca {
+        None => "net.danger_allow_loopback",
+        Some(_) => "net.danger_allow_private_addresses",
+    };
+    flags.push(flag(reach, "true".to_owned()));
     let config = Config::load(&Sources {
         files: vec![folder.config.clone()],
         flags,
@@ -117,6 +115,24 @@ impl Folder {
         write_once(&folder.root.join("mapping.toml"), MAPPING)?;
         fill_database(&folder.root.join("dms.sqlite"), ROWS).await?;
         Ok(folder)
+    }
+}
+
+impl Folder {
+    /// Makes the identity of `forecourt call`, and a file of the authorities whose agents are let in: that
+    /// identity's own, which signs nothing more, and `further`.
+    fn trust(&self, further: Option<&Path>) -> Result<PathBuf, Failure> {
+        let own = AgentFiles::make(&self.root.join("agent"))?.authority;
+        let mut text = String::new();
+        for file in [Some(own.as_path()), further].into_iter().flatten() {
+            text += &fs::read_to_string(file).map_err(|error| {
+                Failure::new(Exit::Usage, format!("{}: {error}", file.display()))
+            })?;
+            text.push('\n');
+        }
+        let trusted = self.root.join("agent-authorities.pem");
+        fs::write(&trusted, text).map_err(|error| cannot_write(&trusted, &error))?;
+        Ok(trusted)
     }
 }
 
@@ -177,6 +193,7 @@ fn announce(app: &App, folder: &Folder, address: SocketAddr, output: Output) -> 
   card       {card}
   llms.txt   {llms_txt}
   inventory  {page}
+  PAP        {poppy}
   leads      {leads}  (one .eml for each lead, as the CRM gets it)
   data       {data}  (forecourt.toml, the dealer's database, the ledger)
 
@@ -187,6 +204,10 @@ Find a car:
     -d '{call}'
 
 Or connect any MCP client (Streamable HTTP) to {mcp}
+Or see a personal agent at work, both sides of it:
+
+  forecourt call inventory.search --via pap http://{address} --agent {agent}
+
 Ctrl-C ends it.
 ",
         name = deployment.name(),
@@ -194,6 +215,8 @@ Ctrl-C ends it.
         card = urls.agent_card,
         llms_txt = urls.llms_txt,
         page = urls.inventory_page,
+        poppy = urls.poppy,
+        agent = folder.root.join("agent").display(),
         call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"aap_inventory_search","arguments":{"type":"inventory.search.request","filters":{"make":["Toyota"]}}}}"#,
     );
     let value = json!({
@@ -204,6 +227,7 @@ Ctrl-C ends it.
         "poppy": urls.poppy,
         "llms_txt": urls.llms_txt,
         "inventory_page": urls.inventory_page,
+        "agent_dir": folder.root.join("agent"),
         "leads_dir": folder.leads,
         "data_dir": folder.root,
         "config": folder.config,

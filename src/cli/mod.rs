@@ -3,6 +3,7 @@
 
 mod serve;
 mod demo;
+mod call;
 mod check;
 mod mappings;
 mod leads;
@@ -67,6 +68,8 @@ enum Command {
     },
     /// Try everything on this machine: no configuration, no server, nothing leaves loopback
     Demo(demo::Arguments),
+    /// Call one skill as an agent does, over PAP, MCP or A2A, and see both sides
+    Call(call::Arguments),
     /// Check configuration, mappings and sources as `serve` would, without serving
     Check {
         /// Open no source
@@ -134,6 +137,7 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
             wait_for(serve::run(&sources))
         }
         Command::Demo(arguments) => wait_for(demo::run(arguments, sources.environment, output)),
+        Command::Call(arguments) => wait_for(call::run(arguments, output)),
         Command::Check { offline } => wait_for(check::run(&sources, offline, output)),
         Command::Mappings(command) => wait_for(mappings::run(command, &sources, output)),
         Command::Leads(command) => wait_for(leads::run(command, &sources, output)),

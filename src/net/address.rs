@@ -92,6 +92,9 @@ fn kind_v6(bits: u128) -> Kind {
 pub(super) fn permitted(reach: Reach, address: IpAddr) -> bool {
     match (reach, kind(address)) {
         (Reach::Any, _) | (_, Kind::Public) | (Reach::Site, Kind::Site) => true,
-        (Reach::Public, Kind::Site | Kind::Special) | (Reach::Site, Kind::Special) => false,
+        // written as such, and not inside another form of address
+        (Reach::Loopback, Kind::Site) => address.is_loopback(),
+        (Reach::Public, Kind::Site)
+        | (Reach::Public | Reach::Loopback | Reach::Site, Kind::Special) => false,
     }
 }

@@ -23,6 +23,8 @@ pub enum Reach {
     /// Public unicast addresses only: for URLs that a peer named.
     #[default]
     Public,
+    /// Public addresses and this machine's own: for development beside agents on it.
+    Loopback,
     /// Public, loopback and private addresses, but no link-local (cloud metadata) or other special
     /// range: for URLs that the operator wrote.
     Site,
@@ -86,6 +88,14 @@ impl Policy {
             max_body_bytes: 64 * 1024 * 1024,
             ..Self::for_peers()
         }
+    }
+
+    /// The same for development: this machine, too, and any port (`net.danger_allow_loopback`).
+    #[must_use]
+    pub fn danger_allow_loopback(mut self) -> Self {
+        self.reach = Reach::Loopback;
+        self.any_port = true;
+        self
     }
 
     /// The same for development: every address and port (`net.danger_allow_private_addresses`).

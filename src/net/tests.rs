@@ -66,6 +66,36 @@ fn special_use_addresses_are_recognised() {
 }
 
 // AAP-233
+#[test]
+fn the_reach_of_this_machine_is_loopback_and_nothing_else_inward() {
+    let permitted = |text: &str| super::address::permitted(Reach::Loopback, text.parse().unwrap());
+    for open in [
+        "127.0.0.1",
+        "127.8.8.8",
+        "::1",
+        "1.1.1.1",
+        "2606:4700::1111",
+    ] {
+        assert!(permitted(open), "{open}");
+    }
+    for shut in [
+        "10.0.0.1",
+        "192.168.1.1",
+        "100.64.0.1",
+        "169.254.169.254",
+        "0.0.0.0",
+        "::",
+        "fc00::1",
+        "fe80::1",
+        "::ffff:127.0.0.1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::7f00:1",
+    ] {
+        assert!(!permitted(shut), "{shut}");
+    }
+}
+
+// AAP-233
 #[tokio::test]
 async fn literal_hosts_do_not_bypass_the_guard() {
     let (client, _, network) = client(script(|_| Some(answer(200, &[], "")))).await;

@@ -25,7 +25,14 @@ pub(super) async fn answer(
 ) -> Response<Full<Bytes>> {
     let request_id = uuid::Uuid::now_v7().simple().to_string();
     let span = tracing::info_span!("request", request_id);
-    let mut answer = route(shared, peer, request).instrument(span).await;
+    let (head, body) = request.into_parts();
+    let mut body = Some(body);
+    let mut answer = route(shared, peer, &head, &mut body).instrument(span).await;
+    if let Some(unread) = body
+        && !body::pass_by(unread, &shared.settings).await
+    {
+        answer = closing(answer);
+    }
     let headers = answer.headers_mut();
     if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert("x-request-id", id);
@@ -35,17 +42,22 @@ pub(super) async fn answer(
     answer.map(Full::new)
 }
 
-async fn route(shared: &Shared, peer: SocketAddr, request: Request<Incoming>) -> Response<Bytes> {
-    let (head, body) = request.into_parts();
+/// Whoever reads the body takes it.
+async fn route(
+    shared: &Shared,
+    peer: SocketAddr,
+    head: &Parts,
+    body: &mut Option<Incoming>,
+) -> Response<Bytes> {
     match head.uri.path() {
-        "/livez" => return health(&head, true),
-        "/readyz" => return health(&head, (shared.ready)()),
+        "/livez" => return health(head, true),
+        "/readyz" => return health(head, (shared.ready)()),
         _ => {}
     }
     if let Err(wait_s) = shared.throttle.take(peer.ip(), Instant::now()) {
         return throttled(wait_s);
     }
-    let Some(host) = host(&head) else {
+    let Some(host) = host(head) else {
         return problem(
             StatusCode::BAD_REQUEST,
             "bad_host",
@@ -64,7 +76,7 @@ async fn route(shared: &Shared, peer: SocketAddr, request: Request<Incoming>) ->
             "not_found",
             "There is nothing at this address.",
         ),
-        Route::Found(surface) => surface_answer(shared, peer, &surface, &head, body).await,
+        Route::Found(surface) => surface_answer(shared, peer, &surface, head, body).await,
     }
 }
 
@@ -73,7 +85,7 @@ async fn surface_answer(
     peer: SocketAddr,
     surface: &Surface,
     head: &Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Response<Bytes> {
     match surface {
         Surface::Document(document) => document.answer(head),
@@ -95,11 +107,11 @@ async fn pap_answer(
     peer: SocketAddr,
     part: pap::Part,
     endpoint: &pap::Endpoint,
-    (head, body): (&Parts, Incoming),
+    (head, body): (&Parts, &mut Option<Incoming>),
 ) -> Response<Bytes> {
     match Box::pin(endpoint.admit(part, head)).await {
         Err(refused) => refused,
-        Ok(admission) => match body::read(body, &shared.settings).await {
+        Ok(admission) => match read(shared, body).await {
             Ok(body) => Box::pin(endpoint.answer(admission, head, &body, peer.ip())).await,
             Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
         },
@@ -110,12 +122,12 @@ async fn a2a_answer(
     shared: &Shared,
     endpoint: &a2a::Endpoint,
     head: &Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Response<Bytes> {
     if let Err(refused) = endpoint.admit(head) {
         return refused;
     }
-    match body::read(body, &shared.settings).await {
+    match read(shared, body).await {
         Ok(body) => Box::pin(endpoint.call(head, &body)).await,
         Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
     }
@@ -125,14 +137,22 @@ async fn mcp_answer(
     shared: &Shared,
     endpoint: &mcp::Endpoint,
     head: &Parts,
-    body: Incoming,
+    body: &mut Option<Incoming>,
 ) -> Response<Bytes> {
     match Box::pin(endpoint.admit(head)).await {
         Err(refused) => refused,
-        Ok(admission) => match body::read(body, &shared.settings).await {
+        Ok(admission) => match read(shared, body).await {
             Ok(body) => Box::pin(endpoint.call(&admission, head, &body)).await,
             Err(unread) => admission.finish(closing(mcp::refusal(unread.0, unread.1))),
         },
+    }
+}
+
+/// The whole body, taken so that nobody else sees to what is left of it.
+async fn read(shared: &Shared, body: &mut Option<Incoming>) -> Result<Bytes, body::Unread> {
+    match body.take() {
+        Some(body) => body::read(body, &shared.settings).await,
+        None => Ok(Bytes::new()),
     }
 }
 

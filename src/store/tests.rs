@@ -48,6 +48,11 @@ impl Place {
         }
     }
 
+    /// Where another process reaches the same Redis.
+    pub(crate) fn redis_settings(&self) -> RedisSettings {
+        self.redis.as_ref().unwrap().settings.clone()
+    }
+
     pub(crate) async fn open(&self) -> Store {
         self.try_open().await.unwrap()
     }

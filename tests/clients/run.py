@@ -17,6 +17,7 @@ import commands
 import crash
 import inventory
 import mail
+import pap_runs
 import product
 import raw
 from checks import Checks
@@ -101,28 +102,6 @@ class Session:
         for request, car in self.accepted:
             mail.check_mail(messages, request, car, checks, self.folder)
 
-    def pap(self, checks):
-        """The independent personal agent, at a demo that lets its loopback identity in."""
-        agent = self.folder / "agent"
-        script = lambda name, *more: [self.arguments.python_pap, str(HERE / "pap" / name), *more]
-        subprocess.run(script("identity.py", str(agent)), check=True, timeout=60)
-        trust = ("--trust-agent-ca", str(agent / "ca.pem"))
-        demo = product.demo(self.arguments.binary, self.folder / "pap", self.folder / "pap.log", *trust)
-        try:
-            base = demo.ready["base_url"]
-            walk = script("shop.py", "--identity", str(agent), "--loopback-http", base)
-            done = subprocess.run(walk, capture_output=True, text=True, timeout=120)
-        finally:
-            demo.end()
-        said = done.stdout.splitlines() + done.stderr.splitlines()[-1:]
-        checks.that("the independent agent shops end to end", done.returncode == 0, said)
-        steps = ("discovered", "token", "search", "lead", "renewed", "refused", "revoked", "every")
-        for begun in steps:
-            checks.that(f"it says {begun}", any(line.startswith(begun) for line in said), said)
-        log = (self.folder / "pap.log").read_text()
-        for secret in ("Lovelace", "ada@example.com", "eyJ"):
-            checks.that(f"the log does not hold {secret}", secret not in log)
-
     def run(self):
         known = clients(self.arguments)
         for name, command in known.items():
@@ -135,7 +114,8 @@ class Session:
         self.step("mail", self.mails)
         self.step("raw", lambda checks: raw.run(self.url(), checks))
         self.step("commands", lambda checks: commands.check_commands(self.arguments.binary, self.folder, checks))
-        self.step("pap", self.pap)
+        for name, settings in pap_runs.RUNS.items():
+            self.step(name, lambda checks, n=name, s=settings: pap_runs.check_pap(self.arguments, self.folder, n, s, checks))
         self.step("crash", lambda checks: crash.check_crash(self.arguments.binary, self.folder, checks))
 
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-fn forecourt(args: &[&str]) -> Command {
+pub(crate) fn forecourt(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_forecourt"));
     command.args(args).env_clear().stdin(Stdio::null());
     command
@@ -24,13 +24,13 @@ fn json(output: &Output) -> Value {
 }
 
 /// A demo that goes on until it is told to end.
-struct Demo {
+pub(crate) struct Demo {
     process: Child,
     ready: Value,
 }
 
 impl Demo {
-    fn start(data: &Path) -> Self {
+    pub(crate) fn start(data: &Path) -> Self {
         let data = data.to_str().unwrap();
         let args = [
             "demo",
@@ -58,7 +58,7 @@ impl Demo {
         Self { process, ready }
     }
 
-    fn text(&self, key: &str) -> String {
+    pub(crate) fn text(&self, key: &str) -> String {
         self.ready[key].as_str().unwrap().to_owned()
     }
 

@@ -14,10 +14,11 @@ use forecourt::contract::{Contract, Skill};
 use forecourt::deployment::{Deployment, McpSettings, Parts, Quota, Urls};
 use forecourt::inventory::{Frame, Inventory, Reader, Unit};
 use forecourt::leads::{AdfProfile, Leads, TargetSettings};
+use forecourt::oauth::{Issuer, Ledger, McpTokens, NativeMcp};
 use forecourt::profile::{Profile, Rooftop};
 use forecourt::seal::KeyRing;
 use forecourt::store::Store;
-use forecourt::{delivery, inventory, leads, server};
+use forecourt::{delivery, inventory, leads, net, oauth, server};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -32,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) quota: Quota,
     pub(crate) skills: Vec<Skill>,
     pub(crate) ready: bool,
+    /// Whether there is an issuer, with the MCP endpoint as a resource.
+    pub(crate) pap: bool,
 }
 
 impl Default for Plan {
@@ -45,6 +48,7 @@ impl Default for Plan {
             quota: Quota::default(),
             skills: Skill::ALL.to_vec(),
             ready: true,
+            pap: false,
         }
     }
 }
@@ -346,6 +350,11 @@ async fn deployment(
         .await
         .unwrap();
     let base = format!("http://{address}");
+    let pap = if plan.pap {
+        Some(issuer(&base, &keys, clock).await)
+    } else {
+        None
+    };
     let parts = Parts {
         id: "example".into(),
         domain: "127.0.0.1".into(),
@@ -363,14 +372,27 @@ async fn deployment(
             llms_txt: format!("{base}/llms.txt"),
             inventory_page: format!("{base}/inventory"),
             serve_inventory_page: true,
+            openapi: plan.pap.then(|| format!("{base}/poppy/openapi.json")),
             ..Urls::default()
         },
         mcp: plan.mcp,
-        pap: None,
+        pap,
         quota: plan.quota,
         clock: clock.clone(),
     };
     Deployment::compile(parts).unwrap()
+}
+
+async fn issuer(base: &str, keys: &Arc<KeyRing>, clock: &Clock) -> Arc<Issuer> {
+    let mut settings = oauth::Settings::new(format!("{base}/poppy"), "127.0.0.1");
+    settings.mcp = Some(NativeMcp {
+        resource: format!("{base}/mcp"),
+        tokens: McpTokens::Dpop,
+    });
+    let client = net::Client::new(net::Policy::for_peers()).unwrap();
+    let keys = Arc::clone(keys);
+    let issuer = Issuer::open(settings, client, keys, Ledger::memory(), clock.clone());
+    Arc::new(issuer.await.unwrap())
 }
 
 fn profile() -> Profile {

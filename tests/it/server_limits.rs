@@ -63,6 +63,58 @@ fn a_slow_body_is_408_and_a_slow_head_is_let_go() {
 }
 
 #[test]
+fn a_refusal_leaves_the_connection_to_the_next_request() {
+    let edge = Edge::with(Plan {
+        pap: true,
+        ..Plan::default()
+    });
+    let own = edge.address.to_string();
+    for (what, path, host, status) in [
+        (
+            "no credentials",
+            "/poppy/skills/lead.submit",
+            own.as_str(),
+            401,
+        ),
+        ("no such path", "/nothing", own.as_str(), 404),
+        ("another host", "/mcp", "evil.example", 421),
+        ("a document", "/llms.txt", own.as_str(), 405),
+        ("no JSON", "/mcp", own.as_str(), 415),
+    ] {
+        for _ in 0..10 {
+            let mut stream = edge.connect();
+            let body = "x".repeat(5000);
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n",
+                body.len()
+            );
+            // as clients do: the head first, and the body when that is out
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(body.as_bytes()).unwrap();
+            let next = format!("GET /livez HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
+            stream.write_all(next.as_bytes()).unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            assert!(
+                text.starts_with(&format!("HTTP/1.1 {status}")),
+                "{what}: {text}"
+            );
+            assert!(text.contains("HTTP/1.1 200 OK"), "{what}: {text}");
+        }
+    }
+    let short = edge_with(short());
+    let slow = format!(
+        "POST /nothing HTTP/1.1\r\nHost: {}\r\nContent-Length: 100\r\n\r\nx",
+        short.address
+    );
+    let answer = short.raw(slow.as_bytes());
+    assert_eq!(
+        (answer.status, answer.header("connection")),
+        (404, Some("close"))
+    );
+}
+
+#[test]
 fn a_head_over_the_limit_is_431() {
     let edge = Edge::start();
     let answer = edge.search().header("X-Long", "x".repeat(64 * 1024)).send();

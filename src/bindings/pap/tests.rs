@@ -293,6 +293,40 @@ async fn the_issuers_endpoints_take_only_posted_forms() {
     }
 }
 
+// AAP-243 AAP-287
+#[tokio::test]
+async fn a_proxy_or_forger_says_nothing_of_the_url() {
+    let site = Site::new().await;
+    let forged = [
+        ("host", "evil.example"),
+        ("x-forwarded-host", "evil.example"),
+        ("x-forwarded-proto", "http"),
+        ("forwarded", "host=evil.example;proto=http"),
+    ];
+    for (htu, expected) in [
+        // TLS ends at a proxy, and inside it is another host over plain HTTP
+        ("https://demo-toyota.example.com/poppy/oauth/token", 200),
+        ("https://evil.example/poppy/oauth/token", 400),
+        ("http://demo-toyota.example.com/poppy/oauth/token", 400),
+    ] {
+        let mut request = site.rig.request();
+        request.proof.claim("htu", htu);
+        let (mut headers, body) = request.message();
+        for (name, value) in forged {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
+        let head = http::Request::post("/poppy/oauth/token").body(());
+        let mut head = head.unwrap().into_parts().0;
+        head.headers = headers;
+        let (status, body, _) = site.answer(Part::Token, &head, &body).await;
+        assert_eq!(status, expected, "{htu}: {body}");
+        if expected == 400 {
+            assert_eq!(body["error"], "invalid_dpop_proof");
+        }
+        assert!(!body.to_string().contains("evil"));
+    }
+}
+
 // AAP-276 AAP-277 AAP-278
 #[tokio::test]
 async fn a_lead_is_replayed_after_renewal_and_expiry_but_not_for_another_user() {
@@ -338,7 +372,7 @@ async fn a_lead_is_replayed_after_renewal_and_expiry_but_not_for_another_user() 
     assert_ne!(separate["data"]["replayed"], true);
 }
 
-// AAP-250 AAP-274 AAP-275 AAP-296
+// AAP-250 AAP-274 AAP-275 AAP-280 AAP-296
 #[tokio::test]
 async fn a_session_is_no_consent_and_attribution_is_no_identity() {
     let site = Site::new().await;
@@ -414,7 +448,7 @@ async fn nonces_are_asked_for_and_renewed_in_answers() {
     assert_eq!(answer.headers().get_all("dpop-nonce").iter().count(), 1);
 }
 
-// AAP-196 AAP-203 AAP-205 AAP-215 AAP-216 AAP-217 AAP-219 AAP-220 AAP-301
+// AAP-196 AAP-203 AAP-205 AAP-223 AAP-215 AAP-216 AAP-217 AAP-219 AAP-220 AAP-301
 #[tokio::test]
 async fn discovery_documents_hold_to_the_contract() {
     let site = Site::new().await;

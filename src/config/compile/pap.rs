@@ -36,11 +36,21 @@ pub(super) fn policy(scope: &mut Scope<'_>, raw: &raw::Net, listen: Option<Socke
     let public = listen.is_some_and(|listen| !listen.ip().is_loopback());
     let mut policy = Policy::for_peers();
     let remedy = "leave it out, or let server.listen be a loopback address";
-    if raw.danger_allow_private_addresses == Some(true) {
-        if public {
+    let mut on = |key, switch: Option<bool>| {
+        let on = switch == Some(true);
+        if on && public {
             let reason = "is for development, but the listener is public";
-            scope.fault("danger_allow_private_addresses", reason, remedy);
+            scope.fault(key, reason, remedy);
         }
+        on
+    };
+    if on("danger_allow_loopback", raw.danger_allow_loopback) {
+        policy = policy.danger_allow_loopback();
+    }
+    if on(
+        "danger_allow_private_addresses",
+        raw.danger_allow_private_addresses,
+    ) {
         policy = policy.danger_allow_private_addresses();
     }
     if let Some(file) = &raw.extra_ca_file {

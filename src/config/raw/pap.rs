@@ -8,6 +8,8 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Net {
+    /// For development on loopback only: fetch from this machine and from any port, too. Default false.
+    pub danger_allow_loopback: Option<bool>,
     /// For development on loopback only: fetch from private addresses and from any port, too. Default
     /// false.
     pub danger_allow_private_addresses: Option<bool>,

@@ -234,10 +234,11 @@ fn the_development_switches_of_net_go_with_a_loopback_listener_only() {
     fs::write(&ca, "").unwrap();
     let ca = ca.display().to_string();
     let switches = [
+        ("FORECOURT_NET__DANGER_ALLOW_LOOPBACK", "true"),
         ("FORECOURT_NET__DANGER_ALLOW_PRIVATE_ADDRESSES", "true"),
         ("FORECOURT_NET__EXTRA_CA_FILE", ca.as_str()),
     ];
-    for (listen, faults) in [("127.0.0.1:0", 0), ("[::1]:0", 0), ("0.0.0.0:8080", 2)] {
+    for (listen, faults) in [("127.0.0.1:0", 0), ("[::1]:0", 0), ("0.0.0.0:8080", 3)] {
         let variables = [switches.as_slice(), &[("FORECOURT_SERVER__LISTEN", listen)]].concat();
         let loaded = load(folder.path(), &documented("README.md"), &variables);
         let found = loaded.err().unwrap_or_default();

@@ -157,3 +157,96 @@ async fn what_one_replica_has_seen_no_other_takes() {
     let ended = other.authenticate("POST", SKILL, None, &headers).await;
     assert_eq!(ended.unwrap_err().at_api().body["error"], "invalid_token");
 }
+
+/// Stands in the folder where the race below starts its processes.
+const RACE: &str = "race.url";
+const COPIES: usize = 25;
+
+/// What each process of the race does: it waits for the word, sends its copies at once, and says how many
+/// got a token. Outside a race it wins one of its own.
+// AAP-240
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_process_sends_copies_of_one_request() {
+    let place;
+    let racing = std::fs::read_to_string(RACE).ok();
+    let settings = if let Some(url) = &racing {
+        crate::store::RedisSettings {
+            url: url.clone(),
+            prefix: "test".to_owned(),
+            danger_allow_eviction: false,
+            danger_allow_no_persistence: false,
+        }
+    } else {
+        place = Place::redis(&["--appendonly", "yes"]).await;
+        place.redis_settings()
+    };
+    let store = Store::open_redis(&settings).await.unwrap();
+    let rig = Rig::with_ledger(Ledger::Store(Arc::new(store)), |_| {}).await;
+    let rig = Arc::new(rig);
+    // its `jti`s are the first of each rig, so every process has the same request
+    let request = rig.request();
+    if racing.is_some() {
+        println!("ready");
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+    }
+    let copies = (0..COPIES).map(|_| {
+        let (rig, request) = (Arc::clone(&rig), request.clone());
+        tokio::spawn(async move { rig.send(&request).await.status })
+    });
+    let mut granted = 0;
+    for copy in copies.collect::<Vec<_>>() {
+        let status = copy.await.unwrap();
+        assert!([200, 400, 401].contains(&status), "{status}");
+        granted += usize::from(status == 200);
+    }
+    if racing.is_some() {
+        println!("granted {granted}");
+    } else {
+        assert_eq!(granted, 1);
+    }
+}
+
+// AAP-240 AAP-241
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_fifty_copies_at_two_processes_one_gets_a_token() {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::process::{Command, Stdio};
+
+    let redis = Place::redis(&["--appendonly", "yes"]).await;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(RACE), redis.redis_settings().url).unwrap();
+    let test = "oauth::tests::replay::a_process_sends_copies_of_one_request";
+    let mut processes: Vec<_> = (0..2)
+        .map(|_| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "--nocapture", test])
+                .current_dir(folder.path())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    let mut outputs: Vec<_> = processes
+        .iter_mut()
+        .map(|process| BufReader::new(process.stdout.take().unwrap()).lines())
+        .collect();
+    for output in &mut outputs {
+        assert!(output.any(|line| line.unwrap().ends_with("ready")));
+    }
+    for process in &mut processes {
+        process.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
+    let mut granted = 0;
+    for output in &mut outputs {
+        let told = output.find_map(|line| {
+            let line = line.unwrap();
+            line.rsplit_once("granted ")?.1.parse::<usize>().ok()
+        });
+        granted += told.unwrap();
+    }
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    assert_eq!(granted, 1);
+}

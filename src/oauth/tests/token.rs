@@ -9,7 +9,7 @@ use crate::oauth::NonceMode;
 
 use super::rig::*;
 
-// AAP-237 AAP-242 AAP-244 AAP-245 AAP-246 AAP-247
+// AAP-236 AAP-237 AAP-242 AAP-244 AAP-245 AAP-246 AAP-247
 #[tokio::test]
 async fn a_guest_grant_answers_three_members_and_nothing_to_keep() {
     let rig = Rig::new().await;
@@ -423,7 +423,7 @@ const SPOILT_PROOFS: &[Spoil] = &[
     ("too long", |j, _| j.claim("x", "x".repeat(4096))),
 ];
 
-// AAP-243 AAP-258 AAP-259 AAP-287
+// AAP-225 AAP-243 AAP-258 AAP-259 AAP-287
 #[tokio::test]
 async fn every_defect_of_a_proof_is_invalid_dpop_proof_and_fetches_nothing() {
     let rig = Rig::new().await;

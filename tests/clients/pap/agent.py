@@ -1,7 +1,8 @@
 """A personal agent of the AAP PAP 0.3 profile, from the text of its chapters alone.
 
-Discovery and verification, guest grant and renewal, skill calls, revocation, server nonces. Nothing
-here knows the company's implementation; a deviation from the text is an error of this client."""
+Discovery and verification, guest grant and renewal, skill calls, revocation, server nonces, and the native
+MCP endpoint by normal grant or by token exchange. Nothing here knows the company's implementation; a
+deviation from the text is an error of this client."""
 
 import base64
 import dataclasses
@@ -18,6 +19,8 @@ import uuid
 import identity
 import jose
 
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token"
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 AAP_EXTENSION = "autoagentprotocol.org/aap"
@@ -51,6 +54,8 @@ class Web:
         self._tls = ssl.create_default_context(cafile=ca_file)
         self._loopback_http = loopback_http
         self._via = via or {}
+        # everything that must appear in no error, URL or log
+        self.secrets = []
 
     def send(self, method, url, headers=None, body=None) -> Answer:
         parts = urllib.parse.urlsplit(url)
@@ -75,9 +80,14 @@ class Web:
         try:
             connection.request(method, path, body=body, headers=headers or {})
             response = connection.getresponse()
-            return Answer(response.status, response.headers, response.read())
+            answer = Answer(response.status, response.headers, response.read())
         finally:
             connection.close()
+        if answer.status >= 400:
+            said = answer.body.decode("utf-8", "replace") + str(answer.headers)
+            told = [secret for secret in self.secrets if secret in said]
+            require(not told, f"an error of {parts.path} repeats no secret")
+        return answer
 
 
 @dataclasses.dataclass
@@ -90,6 +100,16 @@ class Company:
     api_base: str
     resource: str | None
     operations: set[str]
+    grants: list[str]
+    mcp: "Mcp | None" = None
+
+
+@dataclasses.dataclass
+class Mcp:
+    """A native MCP entry: its URL, and whether its tokens are bound."""
+
+    url: str
+    dpop: bool
 
 
 def discover(web: Web, origin: str) -> Company:
@@ -114,7 +134,25 @@ def discover(web: Web, origin: str) -> Company:
     require({"agent_card", "mcp", "llms_txt"} <= set(bridge), "bridge links card, MCP and llms.txt")
 
     entry = next(api for api in document["apis"] if api["type"] == "openapi")
-    return company(web, domain, auth["issuer"], entry["url"], entry.get("resource"))
+    found = company(web, domain, auth["issuer"], entry["url"], entry.get("resource"))
+    native = [api for api in document["apis"] if api["type"] == "mcp"]
+    if native:
+        require(native[0]["url"] == native[0].get("resource") == bridge["mcp"], "one MCP URL everywhere")
+        found.mcp = _native_mcp(web, found, native[0]["url"])
+    return found
+
+
+def _native_mcp(web: Web, found: Company, url: str) -> Mcp:
+    parts = urllib.parse.urlsplit(url)
+    location = f"{parts.scheme}://{parts.netloc}/.well-known/oauth-protected-resource{parts.path}"
+    answer = web.send("GET", location, {"Accept": "application/json"})
+    require(answer.status == 200, f"resource metadata at {location} answers {answer.status}")
+    metadata = answer.json()
+    require(metadata["resource"] == url, "resource equals the advertised URL")
+    require(found.issuer in metadata["authorization_servers"], "authorization_servers has the issuer")
+    dpop = "ES256" in metadata.get("dpop_signing_alg_values_supported", [])
+    require(dpop or EXCHANGE in found.grants, "without DPoP the issuer offers token exchange")
+    return Mcp(url, dpop)
 
 
 def company(web: Web, domain: str, issuer: str, openapi: str, resource: str | None) -> Company:
@@ -128,6 +166,7 @@ def company(web: Web, domain: str, issuer: str, openapi: str, resource: str | No
         api_base=base,
         resource=resource,
         operations=operations,
+        grants=metadata["grant_types_supported"],
     )
 
 
@@ -177,8 +216,13 @@ class Session:
         self.user_id, self.agent_id = user_id, agent_id
         self.key = jose.Key()
         self.token = None
+        self._keep(user_id)
         # nonces of the two servers are kept apart
         self._nonces = {"issuer": None, "api": None}
+
+    def _keep(self, secret: str) -> str:
+        self.web.secrets.append(secret)
+        return secret
 
     def assertion(self, subject: str, **more) -> str:
         now = int(time.time())
@@ -191,7 +235,7 @@ class Session:
             "jti": jose.b64(os.urandom(16)),
             **more,
         }
-        return self.client.key.sign({"typ": "JWT", "kid": identity.KID}, claims)
+        return self._keep(self.client.key.sign({"typ": "JWT", "kid": identity.KID}, claims))
 
     def proof(self, url: str, nonce=None, token=None) -> str:
         claims = {"htm": "POST", "htu": url, "iat": int(time.time()), "jti": str(uuid.uuid4())}
@@ -200,7 +244,7 @@ class Session:
         if token:
             digest = hashlib.sha256(token.encode("ascii")).digest()
             claims["ath"] = base64.urlsafe_b64encode(digest).rstrip(b"=").decode("ascii")
-        return self.key.sign({"typ": "dpop+jwt", "jwk": self.key.jwk()}, claims)
+        return self._keep(self.key.sign({"typ": "dpop+jwt", "jwk": self.key.jwk()}, claims))
 
     def _credentials(self) -> dict:
         return {
@@ -215,25 +259,48 @@ class Session:
             headers["DPoP"] = proof
         return self.web.send("POST", url, headers, urllib.parse.urlencode(fields))
 
-    def obtain(self) -> dict:
-        """The guest grant; with a key that has a Session already it is the renewal."""
+    def grant(self, resource) -> Answer:
+        """A guest grant for a resource."""
+        named = {"agent_id": self.agent_id} if self.agent_id else {}
+
+        def fields():
+            wanted = {"resource": resource} if resource else {}
+            return {"grant_type": JWT_BEARER, "assertion": self.assertion(self.user_id, **named), **wanted}
+
+        return self._asked(fields)
+
+    def exchange(self, resource: str, with_proof=True) -> Answer:
+        """The Session's token for a Bearer token of a resource."""
+
+        def fields():
+            return {
+                "grant_type": EXCHANGE,
+                "subject_token": self.token,
+                "subject_token_type": ACCESS_TOKEN,
+                "resource": resource,
+            }
+
+        return self._asked(fields, with_proof)
+
+    def _asked(self, fields, with_proof=True) -> Answer:
+        """One token request, all of it fresh each time; a nonce that is asked for is given once."""
         url = self.company.token_endpoint
         for attempt in range(2):
-            named = {"agent_id": self.agent_id} if self.agent_id else {}
-            fields = {
-                "grant_type": JWT_BEARER,
-                "assertion": self.assertion(self.user_id, **named),
-                **self._credentials(),
-            }
-            if self.company.resource:
-                fields["resource"] = self.company.resource
-            answer = self._form(url, fields, self.proof(url, self._nonces["issuer"]))
+            proof = self.proof(url, self._nonces["issuer"]) if with_proof else None
+            answer = self._form(url, {**fields(), **self._credentials()}, proof)
             self._remember("issuer", answer)
             challenged = answer.status == 400 and answer.json().get("error") == "use_dpop_nonce"
             if not (challenged and attempt == 0):
                 break
-        require(answer.status == 200, f"token endpoint: {answer.status} {answer.body[:200]!r}")
         require(answer.headers.get("Cache-Control") == "no-store", "Cache-Control: no-store")
+        if "access_token" in (body := answer.json()):
+            self._keep(body["access_token"])
+        return answer
+
+    def obtain(self) -> dict:
+        """The guest grant; with a key that has a Session already it is the renewal."""
+        answer = self.grant(self.company.resource)
+        require(answer.status == 200, f"token endpoint: {answer.status} {answer.body[:200]!r}")
         body = answer.json()
         require(body["token_type"] == "DPoP", "token_type DPoP")
         require(type(body["expires_in"]) is int and body["expires_in"] > 0, "positive expires_in")
@@ -257,6 +324,32 @@ class Session:
             if not (answer.status == 401 and "use_dpop_nonce" in challenge and attempt == 0):
                 break
         require("Set-Cookie" not in answer.headers, "no cookie is set")
+        return answer
+
+    def mcp(self, authorization: str | None, bound: str | None, tool: str, arguments: dict) -> Answer:
+        """One tool call at the native MCP endpoint; `bound` is the token that wants a proof."""
+        url = self.company.mcp.url
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
+            "params": {"name": tool, "arguments": arguments},
+        }
+        for attempt in range(2):
+            headers = {
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+                "MCP-Protocol-Version": "2025-11-25",
+            }
+            if authorization:
+                headers["Authorization"] = authorization
+            if bound:
+                headers["DPoP"] = self.proof(url, self._nonces["api"], bound)
+            answer = self.web.send("POST", url, headers, json.dumps(message))
+            self._remember("api", answer)
+            challenge = answer.headers.get("WWW-Authenticate") or ""
+            if not (answer.status == 401 and "use_dpop_nonce" in challenge and attempt == 0):
+                break
         return answer
 
     def shop(self, skill: str, request: dict) -> dict:

@@ -75,6 +75,8 @@ class Served:
 
     def __init__(self, directory: pathlib.Path):
         self.key = jose.Key((directory / "identity.pem").read_bytes())
+        # what the company asked for
+        self.paths = []
         self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._answers())
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(directory / "server.pem")
@@ -97,6 +99,7 @@ class Served:
 
         class Answers(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
+                outer.paths.append(self.path)
                 document = outer.documents.get(self.path)
                 body = json.dumps(document).encode("utf-8")
                 self.send_response(404 if document is None else 200)

@@ -25,6 +25,7 @@ def main() -> int:
     parser.add_argument("--ca", help="authority of the company's own certificate")
     parser.add_argument("--loopback-http", action="store_true", help="allow http: on loopback")
     parser.add_argument("--connect", help="HOST:PORT that stands in for the origin")
+    parser.add_argument("--secrets", type=pathlib.Path, help="a file for all that no log may hold, one a line")
     parser.add_argument("--issuer", help="begin here instead of at poppy.json, while that is not published")
     options = parser.parse_args()
     via = {}
@@ -40,7 +41,13 @@ def main() -> int:
             company = agent.company(web, domain, options.issuer, openapi, options.issuer)
         else:
             company = agent.discover(web, options.origin)
-        walk(web, company, published)
+        try:
+            walk(web, company, published)
+        finally:
+            if options.secrets:
+                key = (options.identity / "identity.pem").read_text().splitlines()[1]
+                options.secrets.write_text("\n".join([*web.secrets, key]) + "\n")
+        agent.require(set(published.paths) <= {"/client.json", "/jwks.json"}, "two documents are asked for")
     print("every step holds")
     return 0
 
@@ -74,6 +81,8 @@ def walk(web: agent.Web, company: agent.Company, published: identity.Served) -> 
     agent.require(conflict.json()["type"] == "aap.error", "skill errors are a plain aap.error")
 
     refused(session, company)
+    if company.mcp:
+        native_mcp(session, company)
     agent.require(session.revoke().status == 200, "revocation answers 200")
     gone = session.call("dealer.information", {"type": "dealer.information.request"})
     agent.require(gone.status == 401, "a revoked token is refused")
@@ -97,6 +106,50 @@ def refused(session: agent.Session, company: agent.Company) -> None:
         agent.require(answer.status == 401, f"{what} answers 401, not {answer.status}")
         agent.require(challenge.startswith("DPoP"), f"{what} is challenged with DPoP")
     print(f"refused: {', '.join(cases)}")
+
+
+INFORMATION = {"type": "dealer.information.request"}
+TOOL = "aap_dealer_information"
+
+
+def native_mcp(session: agent.Session, company: agent.Company) -> None:
+    """The MCP endpoint by the way its metadata names, and by no other."""
+    url = company.mcp.url
+    exchanged, granted = session.exchange(url), session.grant(url)
+    right, wrong = (granted, exchanged) if company.mcp.dpop else (exchanged, granted)
+    agent.require(wrong.status == 400, f"the other way answers 400, not {wrong.status}")
+    agent.require(wrong.json()["error"] == "invalid_target", "the other way is invalid_target")
+    agent.require(right.status == 200, f"a token for MCP: {right.status} {right.body[:200]!r}")
+    body = right.json()
+    token, kind = body["access_token"], "DPoP" if company.mcp.dpop else "Bearer"
+    agent.require(body["token_type"] == kind, f"token_type {kind}")
+    agent.require(body["expires_in"] > 0 and "scope" not in body, "a lifetime and no scope")
+    if not company.mcp.dpop:
+        agent.require(body["issued_token_type"] == agent.ACCESS_TOKEN, "issued_token_type")
+        bare = session.exchange(url, with_proof=False)
+        agent.require(bare.json()["error"] == "invalid_dpop_proof", "no proof is no way to Bearer")
+    bound = token if company.mcp.dpop else None
+    answer = session.mcp(f"{kind} {token}", bound, TOOL, INFORMATION)
+    agent.require(answer.status == 200, f"MCP with its token: {answer.status} {answer.body[:200]!r}")
+    result = answer.json()["result"]["structuredContent"]
+    agent.require(result["type"] == "dealer.information.response", "the typed response over MCP")
+    # no token serves anywhere else, or in another way
+    for authorization, proof_of in (
+        (f"Bearer {session.token}", None),
+        (f"DPoP {session.token}", session.token),
+        (f"Bearer {token}" if company.mcp.dpop else f"DPoP {token}", token),
+    ):
+        refusal = session.mcp(authorization, proof_of, TOOL, INFORMATION)
+        challenge = refusal.headers.get("WWW-Authenticate") or ""
+        agent.require(refusal.status == 401, f"a token of another kind answers 401, not {refusal.status}")
+        agent.require(challenge.startswith(kind) and "resource_metadata=" in challenge, "its challenge")
+    own, session.token = session.token, token
+    astray = session.call("dealer.information", INFORMATION)
+    session.token = own
+    agent.require(astray.status == 401, "a token for MCP opens no API")
+    anonymous = session.mcp(None, None, TOOL, INFORMATION)
+    agent.require(anonymous.status == 200, "public MCP needs no token")
+    print(f"native MCP: {kind}")
 
 
 def lead_request() -> dict:
