@@ -141,6 +141,8 @@ pub enum DeploymentError {
         "search by features is offered without inventory.facets, which names the feature codes"
     )]
     FeaturesWithoutFacets,
+    #[error("inventory.facets offers filters without inventory.search, whose filters they are")]
+    FiltersWithoutSearch,
 }
 
 impl Deployment {
@@ -233,6 +235,9 @@ fn mistakes(parts: &Parts) -> Vec<DeploymentError> {
             .any(|filter| features.contains(&filter.as_str()));
         if searches && names_features && !parts.skills.contains(&Skill::InventoryFacets) {
             found.push(DeploymentError::FeaturesWithoutFacets);
+        }
+        if !searches && !inventory.capabilities().filters.is_empty() {
+            found.push(DeploymentError::FiltersWithoutSearch);
         }
     }
     found

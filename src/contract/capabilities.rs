@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::request::{Filters, SearchRequest, Sort, SortField, SortOrder};
-use super::{AapError, ErrorCode, Problem};
+use super::{AapError, ErrorCode, Problem, Skill};
 
 /// Search capabilities (contract section 8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -42,12 +42,14 @@ pub struct SearchOptions {
     pub offset: bool,
     /// Whether `inventory.facets` is implemented: feature filters need it (AAP-026).
     pub has_facets: bool,
+    /// Whether `inventory.search` is implemented: facets alone offer no filter (AAP-364).
+    pub has_search: bool,
 }
 
 impl SearchOptions {
     /// What holds where an operator says nothing: the newest update first, which needs nothing but what
     /// every listing has; twenty vehicles a page, at most a hundred; no offset.
-    pub fn new(scope: Scope, has_facets: bool) -> Self {
+    pub fn new(scope: Scope, skills: &[Skill]) -> Self {
         Self {
             scope,
             default_sort: Sort {
@@ -57,7 +59,8 @@ impl SearchOptions {
             default_limit: 20,
             max_limit: 100,
             offset: false,
-            has_facets,
+            has_facets: skills.contains(&Skill::InventoryFacets),
+            has_search: skills.contains(&Skill::InventorySearch),
         }
     }
 }
@@ -118,6 +121,9 @@ impl Capabilities {
         has_geo: bool,
         options: &SearchOptions,
     ) -> Result<Self, Vec<String>> {
+        if !options.has_search {
+            return Ok(Self::nothing(options.scope));
+        }
         let offered = |filter: &str| match filter {
             "features_all" | "features_any" => options.has_facets,
             "near" => has_geo,
@@ -151,6 +157,21 @@ impl Capabilities {
             Ok(compiled)
         } else {
             Err(faults)
+        }
+    }
+
+    /// Where search is not implemented: no filter and no order, nothing to advertise (AAP-364, AAP-365). The
+    /// rest is what an inventory keeps its own order by.
+    fn nothing(scope: Scope) -> Self {
+        let default = SearchOptions::new(scope, &[]);
+        Self {
+            scope,
+            filters: Vec::new(),
+            sort_fields: Vec::new(),
+            default_sort: default.default_sort,
+            default_limit: default.default_limit,
+            max_limit: default.max_limit,
+            offset: default.offset,
         }
     }
 

@@ -6,13 +6,18 @@ pub mod answer;
 pub mod caller;
 pub mod capabilities;
 pub mod error;
+mod instant;
 pub mod json;
+mod names;
 mod problems;
+mod release;
 pub mod request;
 mod schema;
 pub mod skill;
+mod tools;
 mod typed;
 mod v3_0;
+mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +34,7 @@ pub use skill::Skill;
 /// One AAP release as a value: its schemas, names and verdicts.
 #[derive(Debug)]
 pub struct Contract {
+    release: release::Release,
     schemas: schema::Schemas,
     inputs: BTreeMap<Skill, Value>,
     outputs: BTreeMap<Skill, Value>,
@@ -42,16 +48,22 @@ pub struct ContractError(String);
 impl Contract {
     /// AAP 3.0.
     pub fn v3_0() -> Result<Arc<Self>, ContractError> {
-        let schemas = v3_0::schemas().map_err(ContractError)?;
+        Self::of(v3_0::RELEASE)
+    }
+
+    fn of(release: release::Release) -> Result<Arc<Self>, ContractError> {
+        let schemas = schema::Schemas::compile(release.files).map_err(ContractError)?;
         let mut inputs = BTreeMap::new();
         let mut outputs = BTreeMap::new();
         for skill in Skill::ALL {
-            let input = v3_0::input_schema(&schemas, skill).map_err(ContractError)?;
-            inputs.insert(skill, input);
-            let output = v3_0::output_schema(&schemas, skill).map_err(ContractError)?;
-            outputs.insert(skill, output);
+            inputs.insert(skill, tools::input(&schemas, skill).map_err(ContractError)?);
+            outputs.insert(
+                skill,
+                tools::output(&schemas, skill).map_err(ContractError)?,
+            );
         }
         Ok(Arc::new(Self {
+            release,
             schemas,
             inputs,
             outputs,
@@ -60,46 +72,49 @@ impl Contract {
 
     /// The release, `3.0.0`.
     pub fn version(&self) -> &'static str {
-        v3_0::VERSION
+        self.release.version
     }
 
     /// The A2A extension URI that identifies this contract (AAP-005).
     pub fn extension_uri(&self) -> &'static str {
-        v3_0::EXTENSION_URI
+        self.release.extension_uri
     }
 
     /// The immutable base of the canonical schema URLs, with its trailing slash.
     pub fn schema_base_url(&self) -> &'static str {
-        v3_0::SCHEMA_BASE_URL
+        self.release.schema_base_url
     }
 
     /// The canonical URL of the skill's request schema (AAP-021).
     pub fn request_schema_url(&self, skill: Skill) -> String {
-        format!(
-            "{}{}-request.schema.json",
-            self.schema_base_url(),
-            skill.stem()
-        )
+        let base = self.schema_base_url();
+        format!("{base}{}.schema.json", request_schema(skill))
     }
 
     /// The canonical URL of the skill's response schema.
     pub fn response_schema_url(&self, skill: Skill) -> String {
-        format!(
-            "{}{}-response.schema.json",
-            self.schema_base_url(),
-            skill.stem()
-        )
+        let base = self.schema_base_url();
+        format!("{base}{}.schema.json", response_schema(skill))
     }
 
     /// Checks a payload against everything the contract says of the skill's request and makes it typed.
     /// Every detectable problem is in the one error (AAP-192).
-    pub fn validate(&self, skill: Skill, payload: Value) -> Result<Request, AapError> {
-        typed::request(skill, v3_0::check_request(&self.schemas, skill, payload)?)
+    pub fn validate(&self, skill: Skill, mut payload: Value) -> Result<Request, AapError> {
+        json::normalise_numbers(&mut payload);
+        let name = request_schema(skill);
+        let schema = self.schemas.compiled(&name);
+        let schema = schema.ok_or_else(|| AapError::internal(format!("no {name}")))?;
+        let mut problems = problems::find(schema, &payload);
+        (self.release.further)(skill, &payload, &mut problems);
+        if !problems.is_empty() {
+            return Err((self.release.verdict)(skill, &payload, &problems));
+        }
+        typed::request(skill, payload)
     }
 
     /// Checks a finished response of `skill` (AAP-502).
     pub fn check_answer(&self, skill: Skill, answer: &Value) -> Result<(), Vec<Problem>> {
-        self.check_document(&format!("{}-response", skill.stem()), answer)
+        self.check_document(&response_schema(skill), answer)
     }
 
     /// Checks one inventory listing before it enters a snapshot.
@@ -107,9 +122,14 @@ impl Contract {
         self.check_document("inventory-listing", listing)
     }
 
-    /// Checks a document against the canonical schema `name`.
+    /// Checks a document against the canonical schema `name` and the rules that no schema can say.
     pub fn check_document(&self, name: &str, document: &Value) -> Result<(), Vec<Problem>> {
-        let problems = v3_0::check_document(&self.schemas, name, document);
+        let Some(schema) = self.schemas.compiled(name) else {
+            let words = format!("There is no schema named {name}.");
+            return Err(vec![Problem::new("", "schema", words)]);
+        };
+        let mut problems = problems::find(schema, document);
+        (self.release.between)(name, document, &mut problems);
         if problems.is_empty() {
             Ok(())
         } else {
@@ -136,6 +156,14 @@ impl Contract {
     pub fn schema_names(&self) -> Vec<&str> {
         self.schemas.names().collect()
     }
+}
+
+fn request_schema(skill: Skill) -> String {
+    format!("{}-request", skill.stem())
+}
+
+fn response_schema(skill: Skill) -> String {
+    format!("{}-response", skill.stem())
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use jsonschema::{Draft, PatternOptions, Validator};
 use serde_json::{Map, Value, json};
 
+use super::instant::is_date_time;
+
 /// All schemas of one release.
 #[derive(Debug)]
 pub(super) struct Schemas {
@@ -86,29 +88,6 @@ fn bundle(canonical: &BTreeMap<String, Value>, schema: &Value) -> Result<Value, 
     Ok(root)
 }
 
-/// Moves the root's `allOf`, `anyOf`, … under `dependentSchemas.type`: hosts drop tools whose input root
-/// has them, and `type` is always required, so the accepted set stays the same (AAP-108).
-pub(super) fn bundle_root_constraints(bundle: &Value) -> Result<Value, String> {
-    const MOVED: &[&str] = &["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
-    let Value::Object(mut root) = bundle.clone() else {
-        return Err("not an object".into());
-    };
-    let required = root.get("required").and_then(Value::as_array);
-    if !required.is_some_and(|names| names.iter().any(|name| name == "type")) {
-        return Err("the discriminator `type` is not required".into());
-    }
-    let mut moved = Map::new();
-    for key in MOVED {
-        if let Some(constraint) = root.shift_remove(*key) {
-            moved.insert((*key).to_owned(), constraint);
-        }
-    }
-    if !moved.is_empty() {
-        root.insert("dependentSchemas".into(), json!({ "type": moved }));
-    }
-    Ok(Value::Object(root))
-}
-
 fn localise(
     canonical: &BTreeMap<String, Value>,
     schema: &Value,
@@ -158,50 +137,4 @@ fn define(
     }
     definitions.insert(name.to_owned(), schema);
     Ok(())
-}
-
-/// RFC 3339 §5.6 with its offset; a leap second is allowed, an impossible date is not.
-pub(super) fn is_date_time(text: &str) -> bool {
-    instant(text).is_some()
-}
-
-/// The instant that an RFC 3339 date-time names; the last hours of the year 9999, which instants do not
-/// reach, count as the last instant.
-pub(super) fn instant(text: &str) -> Option<jiff::Timestamp> {
-    let bytes = text.as_bytes();
-    let digits = |from: usize, to: usize| {
-        bytes
-            .get(from..to)
-            .is_some_and(|part| part.iter().all(u8::is_ascii_digit))
-    };
-    let at = |index: usize, allowed: &[u8]| bytes.get(index).is_some_and(|b| allowed.contains(b));
-    let shaped = digits(0, 4)
-        && at(4, b"-")
-        && digits(5, 7)
-        && at(7, b"-")
-        && digits(8, 10)
-        && at(10, b"Tt")
-        && digits(11, 13)
-        && at(13, b":")
-        && digits(14, 16)
-        && at(16, b":")
-        && digits(17, 19);
-    let rest = bytes.get(19..)?;
-    let rest = match rest.split_first() {
-        Some((b'.', fraction)) => {
-            let length = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
-            fraction.get(length..).filter(|_| length > 0)?
-        }
-        _ => rest,
-    };
-    let offset = match rest {
-        [b'Z' | b'z'] => true,
-        [b'+' | b'-', h1, h2, b':', m1, m2] => [h1, h2, m1, m2].iter().all(|b| b.is_ascii_digit()),
-        _ => false,
-    };
-    if !shaped || !offset {
-        return None;
-    }
-    text.get(..19)?.parse::<jiff::civil::DateTime>().ok()?;
-    Some(text.parse().unwrap_or(jiff::Timestamp::MAX))
 }

@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::instant;
 use super::request::{ConsentGrant, LeadRequest, Request, VehicleRequest};
-use super::schema::instant;
 use super::{AapError, Skill};
 
 /// The typed request of `skill`. A payload that passed its schema and still does not fit is our fault.
@@ -25,13 +25,13 @@ fn fill<T: DeserializeOwned>(payload: Value) -> Result<T, AapError> {
 fn lead(payload: Value) -> Result<LeadRequest, AapError> {
     let text = |pointer: &str| payload.pointer(pointer).and_then(Value::as_str);
     let owned = |pointer: &str| text(pointer).map(str::to_owned);
-    let granted_at = text("/consent/granted_at").and_then(instant);
+    let granted_at = text("/consent/granted_at").and_then(instant::parse);
     let channels = payload
         .pointer("/consent/allowed_channels")
         .and_then(Value::as_array);
     let consent = ConsentGrant {
         granted_at: granted_at.ok_or_else(|| AapError::internal("granted_at is no instant"))?,
-        expires_at: text("/consent/expires_at").and_then(instant),
+        expires_at: text("/consent/expires_at").and_then(instant::parse),
         allowed_channels: channels
             .into_iter()
             .flatten()

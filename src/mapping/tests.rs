@@ -2,5 +2,6 @@
 
 mod language;
 mod ledger;
+mod pricing;
 mod properties;
 pub(crate) mod presets;

@@ -95,7 +95,7 @@ fn the_reach_of_this_machine_is_loopback_and_nothing_else_inward() {
     }
 }
 
-// AAP-233
+// AAP-233 AAP-558
 #[tokio::test]
 async fn literal_hosts_do_not_bypass_the_guard() {
     let (client, _, network) = client(script(|_| Some(answer(200, &[], "")))).await;
@@ -137,7 +137,7 @@ async fn spellings_of_loopback_that_the_resolver_knows_are_refused() {
     }
 }
 
-// AAP-233
+// AAP-233 AAP-558
 #[tokio::test]
 async fn one_private_record_among_public_ones_refuses_the_name() {
     let (client, site, network) = client(script(|_| Some(answer(200, &[], "")))).await;
@@ -153,7 +153,7 @@ async fn one_private_record_among_public_ones_refuses_the_name() {
     assert!(network.dialled().is_empty() && site.requests().is_empty());
 }
 
-// AAP-233
+// AAP-233 AAP-558
 #[tokio::test]
 async fn the_dialled_address_is_the_checked_one_when_the_name_is_rebound() {
     let (client, _, network) = client(script(|_| Some(answer(200, &[], "ok")))).await;
@@ -199,7 +199,7 @@ async fn schemes_ports_and_user_information_are_refused_before_any_look_up() {
     assert!(network.asked().is_empty());
 }
 
-// AAP-233
+// AAP-233 AAP-559
 #[tokio::test]
 async fn redirects_are_answers_and_are_not_followed() {
     let redirect = script(|_| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::edge::{Answer, Edge, NOW, Probe};
+use crate::edge::{Answer, Edge, NOW, Probe, held};
 
 const AAP: &str = "https://autoagentprotocol.org/extensions/aap/v3.0";
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
@@ -19,7 +19,7 @@ fn media(kind: &str) -> String {
 }
 
 /// The probe that is right; a test makes it wrong.
-fn send(edge: &Edge, data: impl Into<Value>) -> Probe<'_> {
+pub(crate) fn send(edge: &Edge, data: impl Into<Value>) -> Probe<'_> {
     let data = data.into();
     let media = media(data["type"].as_str().unwrap_or_default());
     let mut probe = edge
@@ -52,6 +52,7 @@ fn served(name: &str, probe: Probe<'_>) -> Value {
     assert_eq!(json.get("error"), None, "{name}: {answer:?}");
     let message = json["result"]["message"].clone();
     assert_eq!(message["role"], "ROLE_AGENT", "{name}");
+    held(&message["parts"][0]["data"]);
     message
 }
 
@@ -93,7 +94,7 @@ fn a2a_reason(answer: &Answer, expected: &str) {
     );
 }
 
-// AAP-150 AAP-154 AAP-159 AAP-161 AAP-162 AAP-163 AAP-164 AAP-182
+// AAP-150 AAP-154 AAP-159 AAP-161 AAP-162 AAP-163 AAP-164 AAP-182 AAP-551
 #[test]
 fn a_message_is_answered_by_a_message() {
     let edge = Edge::start();
@@ -307,7 +308,7 @@ fn ids_come_back_to_the_letter() {
     }
 }
 
-// AAP-152 AAP-153 AAP-171 AAP-172 AAP-173 AAP-179
+// AAP-152 AAP-153 AAP-171 AAP-172 AAP-173 AAP-179 AAP-551
 #[test]
 fn a_version_is_the_endpoints_or_refused() {
     let edge = Edge::start();
@@ -342,7 +343,7 @@ fn a_version_is_the_endpoints_or_refused() {
     refused_7("version first", earlier, -32009);
 }
 
-// AAP-174 AAP-175 AAP-176 AAP-183 AAP-195 AAP-543 AAP-544
+// AAP-174 AAP-175 AAP-176 AAP-183 AAP-195 AAP-543 AAP-544 AAP-551
 #[test]
 fn an_extension_is_the_endpoints_or_refused() {
     let edge = Edge::start();
@@ -701,7 +702,7 @@ fn the_first_part_says_what_is_asked() {
 }
 
 /// The typed error inside a skill's error.
-fn typed(answer: &Answer) -> Value {
+pub(crate) fn typed(answer: &Answer) -> Value {
     let data = answer.json()["error"]["data"].clone();
     let find = |kind: &str| {
         data.as_array()
@@ -734,6 +735,7 @@ fn typed(answer: &Answer) -> Value {
             .unwrap_or(0),
         listed
     );
+    held(&error);
     error
 }
 
@@ -804,7 +806,7 @@ fn requests() -> Vec<(&'static str, Value)> {
 }
 
 /// Without what is new in each answer.
-fn settled(mut value: Value) -> Value {
+pub(crate) fn settled(mut value: Value) -> Value {
     if let Some(members) = value.as_object_mut() {
         for fresh in ["error_id", "created_at"] {
             members.remove(fresh);
@@ -817,7 +819,7 @@ fn settled(mut value: Value) -> Value {
     value
 }
 
-// AAP-041 AAP-055 AAP-116 AAP-185 AAP-186 AAP-187 AAP-189 AAP-192 AAP-447 AAP-475 AAP-526 AAP-533 AAP-535 AAP-536
+// AAP-041 AAP-055 AAP-116 AAP-185 AAP-186 AAP-187 AAP-189 AAP-192 AAP-447 AAP-475 AAP-526 AAP-533 AAP-535 AAP-536 AAP-537 AAP-549
 #[test]
 fn mcp_and_a2a_say_the_same() {
     let edge = Edge::start();
@@ -847,7 +849,7 @@ fn a_retry_with_floats_is_the_same_lead() {
     assert_eq!(data(&retry)["lead_id"], data(&first)["lead_id"]);
 }
 
-// AAP-006 AAP-008 AAP-012 AAP-013 AAP-014 AAP-016 AAP-017 AAP-018 AAP-020 AAP-021 AAP-022 AAP-023 AAP-024 AAP-029 AAP-044 AAP-046 AAP-149 AAP-206 AAP-215
+// AAP-006 AAP-008 AAP-012 AAP-013 AAP-014 AAP-016 AAP-017 AAP-018 AAP-020 AAP-021 AAP-022 AAP-023 AAP-024 AAP-029 AAP-044 AAP-046 AAP-149 AAP-206 AAP-215 AAP-549
 #[test]
 fn discovery_documents_tell_one_truth() {
     let edge = Edge::start();

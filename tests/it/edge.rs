@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use forecourt::clock::Clock;
 use forecourt::contract::capabilities::{Capabilities, Scope, SearchOptions};
 use forecourt::contract::{Contract, Skill};
-use forecourt::deployment::{Deployment, McpSettings, Parts, Quota, Urls};
+use forecourt::deployment::{Deployment, DeploymentError, McpSettings, Parts, Quota, Urls};
 use forecourt::inventory::{Frame, Inventory, Reader, Unit};
 use forecourt::leads::{AdfProfile, Leads, TargetSettings};
 use forecourt::oauth::{Issuer, Ledger, McpTokens, NativeMcp};
@@ -35,6 +35,12 @@ pub(crate) struct Plan {
     pub(crate) ready: bool,
     /// Whether there is an issuer, with the MCP endpoint as a resource.
     pub(crate) pap: bool,
+    /// The listings of the inventory.
+    pub(crate) cars: Vec<Value>,
+    /// Feature codes with their labels.
+    pub(crate) features: Vec<(String, String)>,
+    /// One dealer, or a marketplace and its sellers.
+    pub(crate) profiles: Vec<Profile>,
 }
 
 impl Default for Plan {
@@ -49,6 +55,9 @@ impl Default for Plan {
             skills: Skill::ALL.to_vec(),
             ready: true,
             pap: false,
+            cars: cars(),
+            features: Vec::new(),
+            profiles: vec![profile()],
         }
     }
 }
@@ -57,10 +66,33 @@ impl Default for Plan {
 pub(crate) struct Edge {
     pub(crate) address: SocketAddr,
     pub(crate) clock: Clock,
-    _folder: tempfile::TempDir,
+    /// What probes name as their host.
+    host: String,
+    folder: Arc<tempfile::TempDir>,
     stop: watch::Sender<bool>,
     runtime: Option<tokio::runtime::Runtime>,
     serving: Option<tokio::task::JoinHandle<()>>,
+}
+
+/// What the deployments of one process share.
+struct World {
+    keys: Arc<KeyRing>,
+    store: Arc<Store>,
+    clock: Clock,
+    folder: Arc<tempfile::TempDir>,
+}
+
+impl World {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open_embedded(&folder.path().join("store.db")).await;
+        Self {
+            keys: Arc::new(KeyRing::generate().unwrap()),
+            store: Arc::new(store.unwrap()),
+            clock: Clock::fixed(NOW.parse().unwrap()),
+            folder: Arc::new(folder),
+        }
+    }
 }
 
 impl Edge {
@@ -69,28 +101,74 @@ impl Edge {
     }
 
     pub(crate) fn with(plan: Plan) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .enable_all()
-            .build()
-            .unwrap();
-        let folder = tempfile::tempdir().unwrap();
-        let clock = Clock::fixed(NOW.parse().unwrap());
+        Self::serve(vec![("example", None, plan)])
+    }
+
+    /// Two deployments of one process, each under a host name of its own, with the same keys and store.
+    pub(crate) fn pair(first: Plan, second: Plan) -> (Self, Self) {
+        let first = Self::serve(vec![
+            ("example", None, first),
+            ("other", Some("other.example"), second),
+        ]);
+        let second = Self {
+            address: first.address,
+            clock: first.clock.clone(),
+            host: "other.example".into(),
+            folder: Arc::clone(&first.folder),
+            stop: first.stop.clone(),
+            runtime: None,
+            serving: None,
+        };
+        (first, second)
+    }
+
+    /// Why these parts do not make a deployment.
+    pub(crate) fn refused(plan: Plan) -> Vec<DeploymentError> {
+        let runtime = runtime();
+        let parts = runtime.block_on(async {
+            parts(plan, "example", "http://a.example", &World::new().await).await
+        });
+        Deployment::compile(parts).unwrap_err()
+    }
+
+    /// Deployments by id and host, not yet served.
+    pub(crate) fn deployments<const N: usize>(wanted: [(&str, &str); N]) -> [Arc<Deployment>; N] {
+        let runtime = runtime();
+        let world = runtime.block_on(World::new());
+        wanted.map(|(id, host)| {
+            let base = format!("https://{host}");
+            let parts = runtime.block_on(parts(Plan::default(), id, &base, &world));
+            Arc::new(Deployment::compile(parts).unwrap())
+        })
+    }
+
+    fn serve(plans: Vec<(&str, Option<&str>, Plan)>) -> Self {
+        let runtime = runtime();
         let (stop, stopped) = watch::channel(false);
-        let (address, serving) = runtime.block_on(async {
+        let (world, address, serving) = runtime.block_on(async {
+            let world = World::new().await;
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let (settings, ready) = (plan.server, plan.ready);
-            let deployment = deployment(plan, address, &clock, folder.path()).await;
-            let site = server::Site::new(vec![Arc::new(deployment)]).unwrap();
+            let (settings, ready) = (plans[0].2.server, plans[0].2.ready);
+            let mut deployments = Vec::new();
+            for (id, host, plan) in plans {
+                let base = host.map_or_else(
+                    || format!("http://{address}"),
+                    |host| format!("http://{host}"),
+                );
+                let parts = parts(plan, id, &base, &world).await;
+                deployments.push(Arc::new(Deployment::compile(parts).unwrap()));
+            }
+            let site = server::Site::new(deployments).unwrap();
             let site = Arc::new(ArcSwap::from_pointee(site));
             let serving = server::serve(listener, site, settings, Arc::new(move || ready), stopped);
-            (address, tokio::spawn(serving))
+            (world, address, tokio::spawn(serving))
         });
         Self {
             address,
-            clock,
-            _folder: folder,
+            clock: world.clock,
+            host: address.to_string(),
+            folder: world.folder,
             stop,
             runtime: Some(runtime),
             serving: Some(serving),
@@ -124,7 +202,7 @@ impl Edge {
             verb: "POST".into(),
             path: "/mcp".into(),
             headers: vec![
-                ("Host".into(), self.address.to_string().into()),
+                ("Host".into(), self.host.clone().into()),
                 ("Content-Type".into(), "application/json".into()),
                 (
                     "Accept".into(),
@@ -333,37 +411,57 @@ impl Answer {
             result["isError"], is_error,
             "isError agrees with the payload"
         );
+        held(&copy);
         copy
     }
 }
 
-async fn deployment(
-    plan: Plan,
-    address: SocketAddr,
-    clock: &Clock,
-    folder: &std::path::Path,
-) -> Deployment {
+/// Holds a payload against the contract, whichever test asked for it (AAP-092, AAP-502).
+pub(crate) fn held(payload: &Value) {
+    static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| Contract::v3_0().unwrap());
+    let kind = payload["type"].as_str().unwrap();
+    let skill = kind.strip_suffix(".response").and_then(Skill::from_id);
+    let schema = skill.map_or_else(
+        || "error".to_owned(),
+        |skill| format!("{}-response", skill.stem()),
+    );
+    assert_eq!(
+        CONTRACT.check_document(&schema, payload),
+        Ok(()),
+        "{payload}"
+    );
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
     let contract = Contract::v3_0().unwrap();
-    let keys = Arc::new(KeyRing::generate().unwrap());
-    let profile = Arc::new(profile());
-    let store = Store::open_embedded(&folder.join("store.db"))
-        .await
-        .unwrap();
-    let base = format!("http://{address}");
+    let profiles: Vec<_> = plan.profiles.iter().cloned().map(Arc::new).collect();
+    let scope = if profiles.len() > 1 {
+        Scope::Aggregate
+    } else {
+        Scope::Dealer
+    };
     let pap = if plan.pap {
-        Some(issuer(&base, &keys, clock).await)
+        Some(issuer(base, &world.keys, &world.clock).await)
     } else {
         None
     };
-    let parts = Parts {
-        id: "example".into(),
+    Parts {
+        id: id.into(),
         domain: "127.0.0.1".into(),
+        inventory: Some(inventory(&plan, id, scope, &profiles, world, &contract).await),
         skills: plan.skills,
-        scope: Scope::Dealer,
-        inventory: Some(inventory(&profile, &keys, clock, &contract).await),
-        leads: Some(desk(store, &keys, clock, folder)),
+        scope,
+        leads: Some(desk(id, world)),
         contract,
-        profiles: vec![profile],
+        profiles,
         urls: Urls {
             mcp: format!("{base}/mcp"),
             a2a: format!("{base}/a2a"),
@@ -378,9 +476,8 @@ async fn deployment(
         mcp: plan.mcp,
         pap,
         quota: plan.quota,
-        clock: clock.clone(),
-    };
-    Deployment::compile(parts).unwrap()
+        clock: world.clock.clone(),
+    }
 }
 
 async fn issuer(base: &str, keys: &Arc<KeyRing>, clock: &Clock) -> Arc<Issuer> {
@@ -411,52 +508,59 @@ fn profile() -> Profile {
 }
 
 async fn inventory(
-    profile: &Arc<Profile>,
-    keys: &Arc<KeyRing>,
-    clock: &Clock,
+    plan: &Plan,
+    id: &str,
+    scope: Scope,
+    profiles: &[Arc<Profile>],
+    world: &World,
     contract: &Arc<Contract>,
 ) -> Arc<Inventory> {
-    let options = SearchOptions::new(Scope::Dealer, true);
+    let options = SearchOptions::new(scope, &plan.skills);
     let capabilities = Capabilities::compile(&Capabilities::fields(), true, &options).unwrap();
-    let reader = Reader::new(|sink| async move {
-        for unit in units() {
-            sink.send(unit).await.map_err(|error| error.to_string())?;
+    let cars = plan.cars.clone();
+    let reader = Reader::new(move |sink| {
+        let cars = cars.clone();
+        async move {
+            for car in cars {
+                let unit = Unit::Listing(car.as_object().unwrap().clone());
+                sink.send(unit).await.map_err(|error| error.to_string())?;
+            }
+            Ok(())
         }
-        Ok(())
     });
     let contract = Arc::clone(contract);
     Inventory::with_reader(
-        inventory::Settings::new("example", capabilities),
+        inventory::Settings::new(id, capabilities),
         reader,
-        Frame::new(Scope::Dealer, std::slice::from_ref(profile), Vec::new()),
+        Frame::new(scope, profiles, plan.features.clone()),
         Arc::new(move |listing: &Value| contract.check_listing(listing)),
-        Arc::clone(keys),
-        clock.clone(),
+        Arc::clone(&world.keys),
+        world.clock.clone(),
     )
     .await
     .unwrap()
 }
 
-fn units() -> Vec<Unit> {
+fn cars() -> Vec<Value> {
     (0..5)
         .map(|index| {
-            let car = json!({
+            json!({
                 "vehicle_id": format!("car-{index}"), "stock": format!("S{index}"),
                 "status": "available", "updated_at": "2026-11-29T00:00:00Z",
                 "year": 2024, "make": "Toyota", "model": "Camry", "price": 20_000 + index,
                 "rooftop": "Main Street", "notes": "\"quoted\" <b>\\ é",
-            });
-            Unit::Listing(car.as_object().unwrap().clone())
+            })
         })
         .collect()
 }
 
-fn desk(store: Store, keys: &Arc<KeyRing>, clock: &Clock, folder: &std::path::Path) -> Arc<Leads> {
-    let path = folder.join("leads");
+fn desk(id: &str, world: &World) -> Arc<Leads> {
+    let path = world.folder.path().join(format!("leads-{id}"));
     let adf = AdfProfile::named("standard").unwrap();
     let target = TargetSettings::new("crm", delivery::Settings::Directory { path }, adf);
-    let settings = leads::Settings::new("example", vec![target]);
-    Arc::new(Leads::new(settings, Arc::new(store), Arc::clone(keys), clock.clone()).unwrap())
+    let settings = leads::Settings::new(id, vec![target]);
+    let (store, keys) = (Arc::clone(&world.store), Arc::clone(&world.keys));
+    Arc::new(Leads::new(settings, store, keys, world.clock.clone()).unwrap())
 }
 
 /// A consented inquiry about one car.

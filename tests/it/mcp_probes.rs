@@ -428,7 +428,7 @@ fn a_version_header_agrees_with_the_body() {
     served("white space", with("  2026-07-28\t"));
 }
 
-// AAP-107
+// AAP-107 AAP-534
 #[test]
 fn an_unknown_revision_is_answered_with_the_known_ones() {
     let edge = Edge::start();
@@ -563,7 +563,7 @@ fn methods_that_are_gone_are_404_and_sessions_are_ignored() {
     assert_eq!(answer.header("mcp-session-id"), None);
 }
 
-// AAP-097 AAP-098
+// AAP-097 AAP-098 AAP-534
 #[test]
 fn calls_that_are_no_calls_are_protocol_errors_and_bad_arguments_are_results() {
     let edge = Edge::start();
@@ -607,7 +607,7 @@ fn calls_that_are_no_calls_are_protocol_errors_and_bad_arguments_are_results() {
     assert_eq!(error["details"]["errors"][0]["instanceLocation"], "/type");
 }
 
-// AAP-059 AAP-073 AAP-074 AAP-094
+// AAP-059 AAP-073 AAP-074 AAP-094 AAP-589
 #[test]
 fn results_of_the_current_revision_are_complete_and_say_whose_they_are() {
     let edge = Edge::start();

@@ -177,7 +177,7 @@ fn health_is_told_whatever_the_host() {
     assert_eq!(edge.search().verb("GET").path("/readyz").send().status, 503);
 }
 
-// AAP-101
+// AAP-101 AAP-504
 #[test]
 fn too_many_requests_from_an_address_are_429_with_a_wait() {
     let edge = edge_with(server::Settings {
@@ -192,7 +192,7 @@ fn too_many_requests_from_an_address_are_429_with_a_wait() {
     assert!((1..=60).contains(&wait_s));
 }
 
-// AAP-102 AAP-545
+// AAP-102 AAP-504 AAP-545
 #[test]
 fn a_spent_skill_quota_is_a_typed_result() {
     let edge = Edge::with(Plan {

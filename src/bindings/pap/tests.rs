@@ -224,18 +224,23 @@ async fn skill_errors_are_plain_aap_errors_with_their_status() {
     }
 }
 
-// AAP-256 AAP-265 AAP-281 AAP-288
+// AAP-256 AAP-265 AAP-281 AAP-288 AAP-430 AAP-586
 #[tokio::test]
 async fn strangers_are_challenged_before_anything_is_read() {
     let site = Site::new().await;
     let token = site.rig.access_token().await;
     let proof = site.proof(&token, "dealer.information").text();
     let bearer = format!("Bearer {token}");
+    let anonymous = r#"{"type":"inventory.search.request","privacy":{"anonymous":true}}"#;
     for headers in [
         vec![],
         vec![("authorization", bearer.as_str()), ("dpop", proof.as_str())],
     ] {
-        for (skill, body) in [("dealer.information", "{ no JSON"), ("no.such.skill", "{}")] {
+        for (skill, body) in [
+            ("dealer.information", "{ no JSON"),
+            ("no.such.skill", "{}"),
+            ("inventory.search", anonymous),
+        ] {
             let (status, body, answer) = site.send(skill, &headers, body).await;
             assert_eq!((status, &body["error"]), (401, &json!("invalid_token")));
             let challenge = answer.headers()["www-authenticate"].to_str().unwrap();
@@ -398,7 +403,7 @@ async fn a_session_is_no_consent_and_attribution_is_no_identity() {
     );
 }
 
-// AAP-292 AAP-298
+// AAP-292 AAP-298 AAP-504
 #[tokio::test]
 async fn limits_answer_429_with_retry_after_everywhere() {
     let site = Site::with(|s| s.calls_per_minute_and_session = 1).await;
@@ -527,7 +532,7 @@ impl std::io::Write for Log {
     }
 }
 
-// AAP-264 AAP-340 AAP-341
+// AAP-264 AAP-340 AAP-341 AAP-501
 #[tokio::test]
 async fn nothing_secret_reaches_the_log() {
     let log = Log::start();

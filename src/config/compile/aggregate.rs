@@ -115,7 +115,7 @@ fn settings(
     let subject = inventory::Subject {
         id,
         data_directory,
-        facets: skills.contains(&Skill::InventoryFacets),
+        skills,
         scope: crate::contract::capabilities::Scope::Aggregate,
         placed: sellers
             .iter()

@@ -101,7 +101,7 @@ fn inventory(
     let subject = inventory::Subject {
         id,
         data_directory,
-        facets: skills.contains(&Skill::InventoryFacets),
+        skills,
         scope: SearchScope::Dealer,
         placed: profile.is_some_and(|profile| inventory::is_placed(profile)),
     };

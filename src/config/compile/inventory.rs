@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use super::super::raw;
 use super::{Inventory, Scope, source};
-use crate::contract::Capabilities;
 use crate::contract::capabilities::{Scope as SearchScope, SearchOptions};
 use crate::contract::request::Sort;
+use crate::contract::{Capabilities, Skill};
 use crate::inventory::Settings;
 use crate::mapping::Mapping;
 use crate::profile::Profile;
@@ -18,8 +18,8 @@ use crate::profile::Profile;
 pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
     pub(super) data_directory: &'a Path,
-    /// Whether `inventory.facets` is offered: it names the feature codes.
-    pub(super) facets: bool,
+    /// What is offered: search needs facets for its feature codes, facets need search for their filters.
+    pub(super) skills: &'a [Skill],
     pub(super) scope: SearchScope,
     /// Whether it is known where vehicles stand.
     pub(super) placed: bool,
@@ -70,7 +70,7 @@ pub(super) fn part(
     let mapping = mapping(&mut scope, raw);
     let source = source::compile(&mut scope, raw);
     let (mapping, mapping_file) = mapping?;
-    let nothing = SearchOptions::new(SearchScope::Aggregate, false);
+    let nothing = SearchOptions::new(SearchScope::Aggregate, &[]);
     let capabilities = Capabilities::compile(&mapping.supplied_fields(), false, &nothing);
     Some(Inventory {
         settings: Settings::new(dealer_id, capabilities.ok()?),
@@ -195,7 +195,7 @@ fn capabilities(
         default_limit,
         max_limit,
         offset: raw.offset.unwrap_or(false),
-        ..SearchOptions::new(subject.scope, subject.facets)
+        ..SearchOptions::new(subject.scope, subject.skills)
     };
     if let Some(text) = &raw.default_sort {
         match sort(text) {

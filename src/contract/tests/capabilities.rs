@@ -21,6 +21,7 @@ pub(super) fn offered() -> Capabilities {
         max_limit: 50,
         offset: false,
         has_facets: true,
+        has_search: true,
     };
     Capabilities::compile(
         &supplied.iter().map(|s| (*s).to_owned()).collect(),
@@ -93,6 +94,7 @@ fn capabilities_are_compiled_from_what_is_supplied() {
         max_limit: 50,
         offset: true,
         has_facets: false,
+        has_search: true,
     };
     let supplied = ["rooftop", "feature_evidence"]
         .iter()
@@ -123,7 +125,9 @@ fn capabilities_name_what_the_mapping_can_answer() {
         if !everything {
             fields.remove("feature_evidence");
         }
-        let options = SearchOptions::new(scope, everything);
+        let facets = everything.then_some(Skill::InventoryFacets);
+        let skills: Vec<_> = facets.into_iter().chain([Skill::InventorySearch]).collect();
+        let options = SearchOptions::new(scope, &skills);
         Capabilities::compile(&fields, everything, &options).unwrap()
     };
     let dealer = compile(Scope::Dealer, "trim", false);
@@ -139,4 +143,31 @@ fn capabilities_name_what_the_mapping_can_answer() {
     assert!(!aggregate.filters.contains(&"rooftops".to_owned()));
     let all = compile(Scope::Dealer, "", true);
     assert_eq!((all.filters.len(), all.sort_fields.len()), (30, 10));
+}
+
+// AAP-364 AAP-365: without search there is no filter to use, none to advertise, and no fault of an order that
+// nothing asks for.
+#[test]
+fn facets_alone_offer_no_filter() {
+    use crate::contract::capabilities::{Scope, SearchOptions};
+    let mut options = SearchOptions::new(Scope::Dealer, &[Skill::InventoryFacets]);
+    options.default_sort =
+        serde_json::from_value(json!({"field": "price", "order": "asc"})).unwrap();
+    let capabilities = Capabilities::compile(&Capabilities::fields(), true, &options).unwrap();
+    assert!(capabilities.filters.is_empty() && capabilities.sort_fields.is_empty());
+    for (name, value) in search(super::members::documents("filters").remove(0))["filters"]
+        .as_object()
+        .unwrap()
+    {
+        let filters = serde_json::from_value(json!({ name: value })).unwrap();
+        let error = capabilities.check_filters(&filters).unwrap_err();
+        assert_eq!(error.code, ErrorCode::UnsupportedFilter, "{name}");
+        let place = &error.details["errors"][0]["instanceLocation"];
+        assert_eq!(*place, format!("/filters/{name}"));
+    }
+    assert!(
+        capabilities
+            .check_filters(&request::Filters::default())
+            .is_ok()
+    );
 }

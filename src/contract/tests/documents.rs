@@ -87,7 +87,10 @@ fn card() -> Value {
                 "skills": {"inventory.search": {
                     "request_schema": schema("inventory-search", "request"),
                     "response_schema": schema("inventory-search", "response"),
-                    "capabilities": serde_json::to_value(offered()).unwrap()}},
+                    "capabilities": serde_json::to_value(offered()).unwrap()},
+                    "inventory.facets": {
+                    "request_schema": schema("inventory-facets", "request"),
+                    "response_schema": schema("inventory-facets", "response")}},
                 "mcp": {"url": "https://dealer.example/mcp", "transport": "streamable-http",
                         "protocol_versions": ["2026-07-28", "2025-11-25"], "public_read": true},
                 "poppy": "https://dealer.example/.well-known/poppy.json",
@@ -95,6 +98,8 @@ fn card() -> Value {
         "defaultInputModes": ["application/vnd.autoagent.inventory-search-request+json"],
         "defaultOutputModes": ["application/vnd.autoagent.inventory-search-response+json"],
         "skills": [{"id": "inventory.search", "name": "Search", "description": "Finds cars.",
+                    "tags": ["inventory"]},
+                   {"id": "inventory.facets", "name": "Facets", "description": "Counts cars.",
                     "tags": ["inventory"]}],
     })
 }

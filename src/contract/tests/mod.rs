@@ -1,11 +1,17 @@
 //! The tests of this room, one file a matter; here what they share.
 
 mod table;
+mod second;
+mod values;
 mod verdicts;
 mod texts;
 mod tools;
 mod capabilities;
+mod between;
 mod documents;
+mod examples;
+mod members;
+mod mutations;
 
 use std::fs;
 use std::path::Path;

@@ -1,78 +1,10 @@
 //! The error table, the error object, skill names, callers and answers.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
 use crate::contract::*;
-
-// AAP-188 AAP-189 AAP-190 AAP-191: the numbers of the specification's error table on A2A.
-#[test]
-fn each_code_has_its_number_on_a2a() {
-    let invalid_params = [
-        "UNSUPPORTED_SKILL",
-        "UNSUPPORTED_FILTER",
-        "UNSUPPORTED_SORT",
-        "INVALID_CURSOR",
-        "SCHEMA_VALIDATION_FAILED",
-        "MISSING_REQUIRED_FIELD",
-        "INVALID_CONDITION",
-    ];
-    for code in ErrorCode::ALL {
-        let expected = if invalid_params.contains(&code.id()) {
-            -32602
-        } else if code.id() == "INTERNAL_ERROR" {
-            -32603
-        } else {
-            -32000
-        };
-        assert_eq!(code.a2a_number(), expected, "{}", code.id());
-    }
-}
-
-// AAP-294 AAP-295 AAP-296 AAP-297 AAP-298: the statuses on PAP.
-#[test]
-fn each_code_has_its_status_on_pap() {
-    let of = |status| -> BTreeSet<_> {
-        ErrorCode::ALL
-            .iter()
-            .filter(|c| c.pap_status() == status)
-            .map(|c| c.id())
-            .collect()
-    };
-    assert_eq!(
-        of(404),
-        ["UNSUPPORTED_SKILL", "DEALER_NOT_FOUND", "VEHICLE_NOT_FOUND"].into()
-    );
-    assert_eq!(of(422).len(), 6);
-    assert_eq!(
-        of(403),
-        ["CONTACT_CONSENT_REQUIRED", "INVALID_CONSENT"].into()
-    );
-    assert_eq!(
-        of(409),
-        [
-            "VEHICLE_UNAVAILABLE",
-            "APPOINTMENT_TIME_UNAVAILABLE",
-            "IDEMPOTENCY_CONFLICT"
-        ]
-        .into()
-    );
-    assert_eq!(of(429), ["RATE_LIMITED"].into());
-    assert_eq!(of(500), ["INTERNAL_ERROR"].into());
-}
-
-// AAP-538: only throttling and internal failure are retryable by default.
-#[test]
-fn two_codes_are_retryable_by_default() {
-    let retryable: Vec<_> = ErrorCode::ALL
-        .iter()
-        .filter(|c| c.retryable())
-        .map(|c| c.id())
-        .collect();
-    assert_eq!(retryable, ["RATE_LIMITED", "INTERNAL_ERROR"]);
-}
 
 // AAP-527 AAP-528 AAP-529 AAP-545: members of the error object, and what some codes must carry.
 #[test]

@@ -108,17 +108,67 @@ fn mutated(seed: &Value, place: usize, how: u8, with: Value) -> Value {
     value
 }
 
+/// Whether the canonical schema alone accepts the document.
+fn accepts(name: &str, document: &Value) -> bool {
+    let compiled = contract().schemas.compiled(name).unwrap();
+    compiled.validator.is_valid(document)
+}
+
+// AAP-108 AAP-109: the tool's input schema accepts each whole request and refuses each broken one, exactly as
+// the canonical schema does.
+#[test]
+fn bundle_and_canonical_schema_agree_on_every_member() {
+    let mut tried = 0;
+    for skill in Skill::ALL {
+        let name = format!("{}-request", skill.stem());
+        for document in members::documents(&name) {
+            assert!(tool_validator(skill).is_valid(&document), "{document}");
+            for broken in mutations::all_broken(&name, &document) {
+                let accepted = accepts(&name, &broken);
+                assert!(!accepted, "{broken}");
+                assert_eq!(
+                    tool_validator(skill).is_valid(&broken),
+                    accepted,
+                    "{broken}"
+                );
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 1_500, "{tried}");
+}
+
+// AAP-082: the tool's output schema accepts exactly its response and the typed error.
+#[test]
+fn an_output_is_the_response_or_the_typed_error() {
+    for skill in Skill::ALL {
+        let output = schema::compile(contract().output_schema(skill)).unwrap();
+        let name = format!("{}-response", skill.stem());
+        for name in [name.as_str(), "error"] {
+            for document in members::documents(name) {
+                assert!(output.is_valid(&document), "{document}");
+                for broken in mutations::all_broken(name, &document) {
+                    assert_eq!(output.is_valid(&broken), accepts(name, &broken), "{broken}");
+                }
+            }
+        }
+        for other in Skill::ALL.into_iter().filter(|other| *other != skill) {
+            let other = members::documents(&format!("{}-response", other.stem())).remove(0);
+            assert!(!output.is_valid(&other), "{other}");
+        }
+    }
+}
+
 proptest! {
     // AAP-108 AAP-109: the tool's input schema accepts exactly what the canonical schema accepts.
     #[test]
     fn bundle_and_canonical_schema_agree(
         which in 0_usize..5, place in any::<usize>(), how in any::<u8>(), with in any_json(),
     ) {
-        let contract = contract();
         let (skill, seed) = seeds().swap_remove(which);
         let value = mutated(&seed, place, how, with);
         let name = format!("{}-request", skill.stem());
-        prop_assert_eq!(tool_validator(skill).is_valid(&value), contract.check_document(&name, &value).is_ok());
+        prop_assert_eq!(tool_validator(skill).is_valid(&value), accepts(&name, &value));
     }
 
     // AAP-502: no payload, however strange, makes validation panic, and every refusal names a place.

@@ -17,6 +17,10 @@ pub(super) const FILES: &[(&str, &str)] = &[
         include_str!("schemas/appointment-outcome.schema.json"),
     ),
     (
+        "client-assertion",
+        include_str!("schemas/client-assertion.schema.json"),
+    ),
+    (
         "client-metadata",
         include_str!("schemas/client-metadata.schema.json"),
     ),
@@ -105,12 +109,24 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ),
     ("rooftop", include_str!("schemas/rooftop.schema.json")),
     ("schedule", include_str!("schemas/schedule.schema.json")),
+    (
+        "session-assertion",
+        include_str!("schemas/session-assertion.schema.json"),
+    ),
     ("sort", include_str!("schemas/sort.schema.json")),
     (
         "source-agent",
         include_str!("schemas/source-agent.schema.json"),
     ),
     ("term-facet", include_str!("schemas/term-facet.schema.json")),
+    (
+        "token-exchange-request",
+        include_str!("schemas/token-exchange-request.schema.json"),
+    ),
+    (
+        "token-exchange-response",
+        include_str!("schemas/token-exchange-response.schema.json"),
+    ),
     (
         "token-request",
         include_str!("schemas/token-request.schema.json"),

@@ -3,8 +3,7 @@
 
 use serde_json::Value;
 
-use crate::contract::schema::instant;
-use crate::contract::{AapError, ErrorCode, Problem, Skill};
+use crate::contract::{AapError, ErrorCode, Problem, Skill, instant};
 
 /// The pairs of bounds that must not be inverted (AAP-382).
 const RANGES: &[&str] = &["year", "price", "electric_range_mi", "displacement_cc"];
@@ -45,8 +44,7 @@ fn ranges(request: &Value, problems: &mut Vec<Problem>) {
 
 /// the order by distance needs an origin; the schema's own words for it are replaced.
 fn distance_order(request: &Value, problems: &mut Vec<Problem>) {
-    let field = request.pointer("/sort/field").and_then(Value::as_str);
-    if field == Some("distance_mi") && request.pointer("/filters/near").is_none() {
+    if is_ordered_by_distance(request) && request.pointer("/filters/near").is_none() {
         problems.retain(|p| {
             p.instance_location != "/filters" && p.instance_location != "/filters/near"
         });
@@ -54,6 +52,11 @@ fn distance_order(request: &Value, problems: &mut Vec<Problem>) {
             "Ordering by distance_mi needs filters.near with latitude, longitude and radius_mi.";
         problems.push(Problem::new("/filters/near", "required", text));
     }
+}
+
+fn is_ordered_by_distance(request: &Value) -> bool {
+    let field = request.pointer("/sort/field").and_then(Value::as_str);
+    field == Some("distance_mi")
 }
 
 /// The cross-checks of a grant (AAP-457, AAP-460). Absent or mistyped members are the schema's business.
@@ -89,8 +92,8 @@ fn consent(request: &Value, problems: &mut Vec<Problem>) {
             words,
         ));
     }
-    let granted = text("/consent/granted_at").and_then(instant);
-    let expires = text("/consent/expires_at").and_then(instant);
+    let granted = text("/consent/granted_at").and_then(instant::parse);
+    let expires = text("/consent/expires_at").and_then(instant::parse);
     if granted
         .zip(expires)
         .is_some_and(|(granted, expires)| expires <= granted)
@@ -110,19 +113,21 @@ enum Kind {
     Schema,
 }
 
-fn kind(request: &Value, problem: &Problem) -> Kind {
+fn kind(skill: Skill, request: &Value, problem: &Problem) -> Kind {
     let place = problem.instance_location.as_str();
+    let is_lead = skill == Skill::LeadSubmit;
     match (place, problem.keyword.as_str()) {
         ("/consent", "required") => Kind::NoConsent,
         (_, "consent") => Kind::Consent,
-        _ if place == "/consent" || place.starts_with("/consent/") => Kind::Consent,
+        _ if is_lead && (place == "/consent" || place.starts_with("/consent/")) => Kind::Consent,
         ("/vehicle_of_interest/condition", "enum") if other(request, place, WEAR) => {
             Kind::Condition
         }
         ("/trade_in/condition", "enum") if other(request, place, SALE) => Kind::Condition,
         // the missing origin of an order by distance.
-        ("/filters/near", "required") => Kind::Schema,
-        (_, "required" | "anyOf") => Kind::Missing,
+        ("/filters/near", "required") if is_ordered_by_distance(request) => Kind::Schema,
+        // "A specifically required field is absent": one of several alternatives is none.
+        (_, "required") => Kind::Missing,
         _ => Kind::Schema,
     }
 }
@@ -135,8 +140,8 @@ fn other(request: &Value, place: &str, vocabulary: &[&str]) -> bool {
 }
 
 /// The one error that says all `problems`.
-pub(super) fn verdict(request: &Value, problems: &[Problem]) -> AapError {
-    let kinds: Vec<_> = problems.iter().map(|p| kind(request, p)).collect();
+pub(super) fn verdict(skill: Skill, request: &Value, problems: &[Problem]) -> AapError {
+    let kinds: Vec<_> = problems.iter().map(|p| kind(skill, request, p)).collect();
     let all = |wanted: Kind| kinds.iter().all(|k| *k == wanted);
     let code = if all(Kind::NoConsent) {
         ErrorCode::ContactConsentRequired

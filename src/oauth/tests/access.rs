@@ -142,7 +142,7 @@ async fn credentials_in_the_url_and_twice_are_invalid_requests() {
     challenged("two headers", &two.unwrap_err(), 400, "invalid_request");
 }
 
-// AAP-257 AAP-258 AAP-259 AAP-289
+// AAP-257 AAP-258 AAP-259 AAP-289 AAP-552
 #[tokio::test]
 async fn every_defect_of_a_proof_is_challenged() {
     let rig = Rig::new().await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::rig::*;
 
-// AAP-251
+// AAP-251 AAP-552
 #[tokio::test]
 async fn the_same_key_renews_and_another_key_is_another_session() {
     let rig = Rig::new().await;
