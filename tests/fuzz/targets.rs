@@ -8,8 +8,7 @@ use serde_json::Value;
 use super::contract::canonical::canonical_json;
 use super::contract::{Contract, ErrorCode, Request, Skill, json};
 
-static CONTRACT: LazyLock<Arc<Contract>> =
-    LazyLock::new(|| Contract::v3_0().expect("the schemas are embedded"));
+static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| Contract::v3_0().unwrap());
 
 /// Bytes become a request of each skill, or are refused in a way that a caller can use.
 pub(super) fn request(bytes: &[u8]) {
@@ -21,7 +20,7 @@ pub(super) fn request(bytes: &[u8]) {
         "read what is no JSON"
     );
     let canonical = canonical_json(&document);
-    let again: Value = serde_json::from_str(&canonical).expect("canonical text is JSON");
+    let again: Value = serde_json::from_str(&canonical).unwrap();
     assert_eq!(
         canonical_json(&again),
         canonical,
@@ -34,9 +33,7 @@ pub(super) fn request(bytes: &[u8]) {
                 assert_ne!(error.code, ErrorCode::InternalError, "{:?}", error.cause);
                 let sent = error.to_value("e", "2026-10-24T15:00:00Z");
                 assert_eq!(CONTRACT.check_document("error", &sent), Ok(()), "{sent}");
-                let problems = error.details["errors"]
-                    .as_array()
-                    .expect("problems are listed");
+                let problems = error.details["errors"].as_array().unwrap();
                 assert!(
                     (1..=220).contains(&problems.len()),
                     "{} problems",

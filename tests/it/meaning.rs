@@ -619,102 +619,66 @@ fn ids_of_errors_are_new_each_time_and_made_of_nothing() {
     }
 }
 
+/// A lead that sings from every text, changed.
+fn sung(change: impl FnOnce(&mut Value)) -> Value {
+    let mut request = lead(&format!("{CANARY}-key"));
+    for place in [
+        "/customer/first_name",
+        "/customer/last_name",
+        "/consent/consent_text",
+        "/message",
+        "/source_agent/name",
+    ] {
+        *request.pointer_mut(place).unwrap() = json!(CANARY);
+    }
+    change(&mut request);
+    request
+}
+
+fn without(member: &'static str) -> impl FnOnce(&mut Value) {
+    move |request| drop(request.as_object_mut().unwrap().remove(member))
+}
+
+/// Asks what cannot be answered; nothing of it comes back.
+fn quiet(edge: &Edge, expected: &str, request: Value) {
+    let answer = ask(edge, &request);
+    assert_eq!(code(&answer).0, expected, "{request}");
+    assert!(!answer.to_string().contains(CANARY), "{answer}");
+    let raw = send(edge, request).send().text;
+    assert!(!raw.contains(CANARY), "{raw}");
+}
+
 // AAP-105 AAP-531
 #[test]
-fn no_value_comes_back_in_an_error_of_any_kind() {
+fn no_value_of_a_read_comes_back_in_its_error() {
     let edge = Edge::with(plan());
-    let sung = |change: &dyn Fn(&mut Value)| {
-        let mut request = lead(&format!("{CANARY}-key"));
-        for place in [
-            "/customer/first_name",
-            "/customer/last_name",
-            "/consent/consent_text",
-            "/message",
-            "/source_agent/name",
-        ] {
-            *request.pointer_mut(place).unwrap() = json!(CANARY);
-        }
-        change(&mut request);
-        request
-    };
-    let listing = |by: &str| json!({"type": "inventory.vehicle.request", by: CANARY});
-    let requests = [
-        ("VEHICLE_NOT_FOUND", listing("vehicle_id")),
-        ("VEHICLE_NOT_FOUND", listing("stock")),
-        ("SCHEMA_VALIDATION_FAILED", listing("vin")),
+    let vehicle = |by: &str| json!({"type": "inventory.vehicle.request", by: CANARY});
+    let search =
+        |member: &str, value: Value| json!({"type": "inventory.search.request", member: value});
+    for (expected, request) in [
+        ("VEHICLE_NOT_FOUND", vehicle("vehicle_id")),
+        ("VEHICLE_NOT_FOUND", vehicle("stock")),
+        ("SCHEMA_VALIDATION_FAILED", vehicle("vin")),
         (
             "DEALER_NOT_FOUND",
             json!({"type": "dealer.information.request", "dealer_id": CANARY}),
         ),
         (
             "INVALID_CURSOR",
-            json!({"type": "inventory.search.request", "pagination": {"cursor": CANARY}}),
+            search("pagination", json!({"cursor": CANARY})),
         ),
         (
             "UNSUPPORTED_FILTER",
-            json!({"type": "inventory.search.request", "filters": {"features_all": [CANARY]}}),
+            search("filters", json!({"features_all": [CANARY]})),
         ),
         (
             "SCHEMA_VALIDATION_FAILED",
-            json!({"type": "inventory.search.request", "sort": {"field": CANARY, "order": CANARY}}),
+            search("sort", json!({"field": CANARY, "order": CANARY})),
         ),
-        (
-            "VEHICLE_NOT_FOUND",
-            sung(&|r| r["vehicle_of_interest"] = json!({"vehicle_id": CANARY})),
-        ),
-        (
-            "DEALER_NOT_FOUND",
-            sung(&|r| r["vehicle_of_interest"] = json!({"dealer_id": CANARY})),
-        ),
-        (
-            "INVALID_CONSENT",
-            sung(&|r| r["consent"]["granted_at"] = json!("2027-01-01T00:00:00Z")),
-        ),
-        (
-            "INVALID_CONSENT",
-            sung(&|r| r["consent"]["allowed_channels"] = json!(["sms"])),
-        ),
-        (
-            "INVALID_CONDITION",
-            sung(&|r| r["trade_in"] = json!({"condition": "cpo", "make": CANARY})),
-        ),
-        (
-            "CONTACT_CONSENT_REQUIRED",
-            sung(&|r| drop(r.as_object_mut().unwrap().remove("consent"))),
-        ),
-        (
-            "MISSING_REQUIRED_FIELD",
-            sung(&|r| drop(r.as_object_mut().unwrap().remove("customer"))),
-        ),
-        (
-            "SCHEMA_VALIDATION_FAILED",
-            sung(&|r| r["customer"]["email"] = json!(CANARY)),
-        ),
-        (
-            "SCHEMA_VALIDATION_FAILED",
-            sung(&|r| r["customer"]["phone"] = json!(CANARY)),
-        ),
-        (
-            "SCHEMA_VALIDATION_FAILED",
-            sung(&|r| r["submitted_at"] = json!(CANARY)),
-        ),
-    ];
-    for (expected, request) in requests {
-        let answer = ask(&edge, &request);
-        assert_eq!(code(&answer).0, expected, "{request}");
-        assert!(!answer.to_string().contains(CANARY), "{answer}");
-        let raw = send(&edge, request).send().text;
-        assert!(!raw.contains(CANARY), "{raw}");
+    ] {
+        quiet(&edge, expected, request);
     }
-    // what was accepted once conflicts later, and is not told either
-    let accepted = sung(&|r| drop(r.as_object_mut().unwrap().remove("vehicle_of_interest")));
-    assert_eq!(ask(&edge, &accepted)["data"]["status"], "received");
-    let mut changed = accepted.clone();
-    changed["message"] = json!(format!("{CANARY} again"));
-    let conflict = ask(&edge, &changed);
-    assert_eq!(code(&conflict).0, "IDEMPOTENCY_CONFLICT");
-    assert!(!conflict.to_string().contains(CANARY), "{conflict}");
-    // nor is what is not even JSON, or no tool
+    // nor of what is not even JSON, or no tool
     for raw in [
         edge.search().text(format!("{{\"{CANARY}\": ")).send().text,
         edge.search()
@@ -726,6 +690,60 @@ fn no_value_comes_back_in_an_error_of_any_kind() {
     ] {
         assert!(!raw.contains(CANARY), "{raw}");
     }
+}
+
+// AAP-105 AAP-531
+#[test]
+fn no_value_of_a_lead_comes_back_in_its_error() {
+    let edge = Edge::with(plan());
+    let set =
+        |place: &'static str, value: Value| sung(move |r| *r.pointer_mut(place).unwrap() = value);
+    for (expected, request) in [
+        (
+            "VEHICLE_NOT_FOUND",
+            set("/vehicle_of_interest", json!({"vehicle_id": CANARY})),
+        ),
+        (
+            "DEALER_NOT_FOUND",
+            set("/vehicle_of_interest", json!({"dealer_id": CANARY})),
+        ),
+        (
+            "INVALID_CONSENT",
+            set("/consent/granted_at", json!("2027-01-01T00:00:00Z")),
+        ),
+        (
+            "INVALID_CONSENT",
+            set("/consent/allowed_channels", json!(["sms"])),
+        ),
+        (
+            "INVALID_CONDITION",
+            set(
+                "/vehicle_of_interest",
+                json!({"condition": "good", "make": CANARY}),
+            ),
+        ),
+        ("CONTACT_CONSENT_REQUIRED", sung(without("consent"))),
+        ("MISSING_REQUIRED_FIELD", sung(without("customer"))),
+        (
+            "SCHEMA_VALIDATION_FAILED",
+            set("/customer/email", json!(CANARY)),
+        ),
+        (
+            "SCHEMA_VALIDATION_FAILED",
+            sung(|r| r["customer"]["phone"] = json!(CANARY)),
+        ),
+        (
+            "SCHEMA_VALIDATION_FAILED",
+            sung(|r| r["submitted_at"] = json!(CANARY)),
+        ),
+    ] {
+        quiet(&edge, expected, request);
+    }
+    // what was accepted once conflicts later, and is not told either
+    let mut accepted = sung(without("vehicle_of_interest"));
+    assert_eq!(ask(&edge, &accepted)["data"]["status"], "received");
+    accepted["message"] = json!(format!("{CANARY} again"));
+    quiet(&edge, "IDEMPOTENCY_CONFLICT", accepted);
 }
 
 // AAP-011 AAP-548
@@ -758,7 +776,7 @@ fn from_the_hostname_alone_a_search_is_done_within_a_minute() {
         .send()
         .payload();
     assert_eq!(found["data"]["total"], 3);
-    assert!(began.elapsed() < Duration::from_secs(60));
+    assert!(began.elapsed() < Duration::from_mins(1));
 }
 
 // AAP-579

@@ -178,7 +178,7 @@ fn a_lead_with_a_mismatched_seller_is_not_sent() {
 // AAP-346 AAP-352 AAP-394: a marketplace that could not tell its sellers apart does not start.
 #[test]
 fn a_marketplace_without_profiles_or_with_one_id_twice_does_not_compile() {
-    let mistakes = |plan: Plan| Edge::refused(plan);
+    let mistakes = Edge::refused;
     let without = Plan {
         skills: vec![Skill::InventorySearch, Skill::InventoryFacets],
         ..plan()

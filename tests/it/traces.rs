@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::a2a_probes::send;
-use crate::edge::{Edge, Plan, lead};
+use crate::edge::{Answer, Edge, Plan, lead};
 
 /// Everything that this process logs, once somebody asks. One subscriber for all threads: scoped ones lose
 /// events of call sites that other threads meet at the same time.
@@ -66,12 +66,39 @@ fn told(lines: &[Value]) -> (Vec<&str>, Vec<String>) {
     (messages, skills)
 }
 
+/// Sends a lead and its credentials full of canaries, accepted, refused and broken; gives the accepted one.
+fn sing(edge: &Edge) -> Answer {
+    let mut secret = lead("kanarienvogel-key");
+    for place in [
+        "/customer/first_name",
+        "/customer/last_name",
+        "/consent/consent_text",
+        "/message",
+    ] {
+        *secret.pointer_mut(place).unwrap() = json!("kanarienvogel");
+    }
+    secret["customer"]["email"] = json!("kanarienvogel@example.com");
+    let call = |request: Value| {
+        edge.call("aap_lead_submit", request)
+            .more("Authorization", "Bearer kanarienvogel")
+            .more("Cookie", "session=kanarienvogel")
+            .more("DPoP", "kanarienvogel")
+            .send()
+    };
+    let sent = call(secret.clone());
+    assert_eq!(sent.payload()["data"]["status"], "received");
+    secret["consent"]["granted_at"] = json!("kanarienvogel");
+    assert_eq!(call(secret).payload()["type"], "aap.error");
+    assert_eq!(edge.search().text("{\"kanarienvogel").send().code(), -32700);
+    sent
+}
+
 // AAP-146 AAP-501 AAP-506 AAP-507
 #[test]
 fn stages_are_told_apart_and_nothing_of_a_buyer_is_told() {
     let log = Log::start();
     let edge = Edge::with(Plan::default());
-    let id = |answer: &crate::edge::Answer| answer.header("x-request-id").unwrap().to_owned();
+    let id = |answer: &Answer| answer.header("x-request-id").unwrap().to_owned();
 
     // looking at discovery and at the tool list runs no skill
     let card = edge
@@ -122,28 +149,7 @@ fn stages_are_told_apart_and_nothing_of_a_buyer_is_told() {
         );
     }
 
-    let mut secret = lead("kanarienvogel-key");
-    for place in [
-        "/customer/first_name",
-        "/customer/last_name",
-        "/consent/consent_text",
-        "/message",
-    ] {
-        *secret.pointer_mut(place).unwrap() = json!("kanarienvogel");
-    }
-    secret["customer"]["email"] = json!("kanarienvogel@example.com");
-    let call = |request: Value| {
-        edge.call("aap_lead_submit", request)
-            .more("Authorization", "Bearer kanarienvogel")
-            .more("Cookie", "session=kanarienvogel")
-            .more("DPoP", "kanarienvogel")
-            .send()
-    };
-    let sent = call(secret.clone());
-    assert_eq!(sent.payload()["data"]["status"], "received");
-    secret["consent"]["granted_at"] = json!("kanarienvogel");
-    assert_eq!(call(secret).payload()["type"], "aap.error");
-    assert_eq!(edge.search().text("{\"kanarienvogel").send().code(), -32700);
+    let sent = sing(&edge);
     assert!(!log.of(&id(&sent)).is_empty());
     assert!(!log.text().contains("kanarienvogel"));
 }
