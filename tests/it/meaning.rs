@@ -746,6 +746,66 @@ fn no_value_of_a_lead_comes_back_in_its_error() {
     quiet(&edge, "IDEMPOTENCY_CONFLICT", accepted);
 }
 
+/// Texts in the place of a payload that are no clean JSON text.
+fn unclean() -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("a name twice", br#"{"type": "a", "type": "a"}"#.to_vec()),
+        (
+            "a name twice, deep",
+            br#"{"customer": {"address": {"zip": "1", "zip": "2"}}}"#.to_vec(),
+        ),
+        (
+            "a name twice, once escaped",
+            br#"{"type": "a", "\u0074ype": "a"}"#.to_vec(),
+        ),
+        ("a lone surrogate", br#"{"type": "\ud800"}"#.to_vec()),
+        (
+            "surrogates in the wrong order",
+            br#"{"type": "\udc00\ud800"}"#.to_vec(),
+        ),
+        ("no UTF-8", b"{\"type\": \"\xff\"}".to_vec()),
+        (
+            "a surrogate in UTF-8",
+            b"{\"type\": \"\xed\xa0\x80\"}".to_vec(),
+        ),
+        ("an overlong slash", b"{\"type\": \"\xc0\xaf\"}".to_vec()),
+        ("no number", b"{\"limit\": NaN}".to_vec()),
+        ("a number beyond all", b"{\"limit\": 1e999}".to_vec()),
+        ("a leading zero", b"{\"limit\": 020}".to_vec()),
+        ("a control character", b"{\"type\": \"\x01\"}".to_vec()),
+        ("a comment", b"{/* */}".to_vec()),
+        ("a trailing comma", b"{\"a\": 1,}".to_vec()),
+    ]
+}
+
+// AAP-097 AAP-098 AAP-534
+#[test]
+fn what_is_no_clean_json_is_malformed_on_both_bindings() {
+    let edge = Edge::with(plan());
+    // the place of the payload in each envelope
+    let mut over_a2a = send(&edge, json!({"type": "inventory.search.request"}));
+    over_a2a.body["params"]["message"]["parts"][0]["data"] = json!("PAYLOAD");
+    let over_mcp = edge.call("aap_inventory_search", json!("PAYLOAD"));
+    for (name, payload) in unclean() {
+        for probe in [&over_mcp, &over_a2a] {
+            let envelope = probe.body.to_string();
+            let (before, after) = envelope.split_once("\"PAYLOAD\"").unwrap();
+            let text = [before.as_bytes(), &payload, after.as_bytes()].concat();
+            let answer = probe.clone().text(text).send();
+            assert_eq!(answer.code(), -32700, "{name}: {answer:?}");
+            assert_eq!(answer.json()["id"], Value::Null, "{name}");
+        }
+    }
+    // clean, but deeper than anything that the contract has
+    let nested = json!("x").to_string();
+    let nested = format!("{}{nested}{}", "[".repeat(70), "]".repeat(70));
+    for probe in [over_mcp, over_a2a] {
+        let envelope = probe.body.to_string().replace("\"PAYLOAD\"", &nested);
+        let code = probe.text(envelope).send().code();
+        assert!([-32600, -32700].contains(&code), "{code}");
+    }
+}
+
 // AAP-011 AAP-548
 #[test]
 fn from_the_hostname_alone_a_search_is_done_within_a_minute() {

@@ -136,9 +136,24 @@ impl Site {
         assert_eq!(answer.headers()["content-type"], "application/json");
         assert_eq!(answer.headers()["cache-control"], "no-store");
         assert!(!answer.headers().contains_key("set-cookie"));
-        let body = serde_json::from_slice(answer.body()).unwrap();
+        let body: Value = serde_json::from_slice(answer.body()).unwrap();
+        held(&body);
         (answer.status().as_u16(), body, answer)
     }
+}
+
+/// Holds every AAP payload that a test sees against the contract (AAP-092, AAP-502).
+fn held(body: &Value) {
+    let Some(kind) = body["type"].as_str() else {
+        return;
+    };
+    let contract = Contract::v3_0().unwrap();
+    let skill = kind.strip_suffix(".response").and_then(Skill::from_id);
+    let outcome = match skill {
+        Some(skill) => contract.check_answer(skill, body),
+        None => contract.check_document("error", body),
+    };
+    assert_eq!(outcome, Ok(()), "{body}");
 }
 
 const INFORMATION: &str = r#"{"type":"dealer.information.request"}"#;
