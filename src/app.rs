@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::clock::Clock;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::contract::Contract;
 use crate::deployment::Deployment;
 use crate::inventory::InventoryError;
@@ -92,7 +92,7 @@ impl App {
         } else {
             KeyRing::read(&config.keys.file)?
         });
-        let store = Arc::new(Store::open_embedded(&config.store_file).await?);
+        let store = Arc::new(open_store(&config.store).await?);
         let contract = Contract::v3_0().map_err(|error| AppError::Contract(error.to_string()))?;
         let peers = net::Client::new(config.peers.clone())?;
         let deployments = stream::iter(&config.deployments)
@@ -170,6 +170,14 @@ impl App {
 async fn cut_off(mut tasks: JoinSet<()>) {
     tracing::warn!(tasks = tasks.len(), "not everything ended in time; cut off");
     tasks.shutdown().await;
+}
+
+/// Opens the configured store.
+pub async fn open_store(settings: &config::StoreSettings) -> Result<Store, StoreError> {
+    match settings {
+        config::StoreSettings::Embedded(file) => Store::open_embedded(file).await,
+        config::StoreSettings::Redis(settings) => Store::open_redis(settings).await,
+    }
 }
 
 fn words(errors: &[impl ToString]) -> String {

@@ -21,3 +21,4 @@ pub mod profile;
 pub mod seal;
 pub mod telemetry;
 pub mod clock;
+mod failpoint;

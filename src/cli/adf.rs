@@ -48,6 +48,7 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
         request,
         caller: RecordedCaller::Anonymous,
         listing: None,
+        booking: None,
     };
     let rendered = adf::render(
         "lead_preview",

@@ -8,7 +8,9 @@ mod secret;
 mod compile;
 mod finding;
 
-pub use compile::{Aggregate, Config, Deployment, Inventory, Keys, Pap, PublicUrl, Seller, Server};
+pub use compile::{
+    Aggregate, Config, Deployment, Inventory, Keys, Pap, PublicUrl, Seller, Server, StoreSettings,
+};
 pub use finding::{Finding, Findings};
 pub use load::{Environment, Flag, Sources};
 pub use secret::Secret;

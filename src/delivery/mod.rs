@@ -3,6 +3,7 @@
 //! the transmission begins before anything is sent that could be taken twice.
 
 mod directory;
+mod exchange;
 mod http;
 mod mail;
 pub mod receiver;
@@ -12,6 +13,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 pub use directory::Directory;
+pub use exchange::{Exchange, Reply};
 pub use http::{Http, HttpAuth, HttpForm, HttpSettings, Rules};
 pub use receiver::MailReceiver;
 use smtp::Ready as SmtpReady;

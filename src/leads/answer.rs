@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::record::Receiver;
+use super::scheduling::Booking;
 use super::settings::Settings;
 use crate::contract::request::LeadRequest;
 use crate::contract::{Answer, Skill};
@@ -41,6 +42,26 @@ pub(super) fn received(
         message(request, receiver, settings).into(),
     );
     Value::Object(answer)
+}
+
+/// The same answer with what became of its appointment.
+pub(super) fn with_booking(mut answer: Value, booking: &Booking) -> Value {
+    let rejected = *booking == Booking::LeadRejected;
+    if let Some(data) = answer.get_mut("data").and_then(Value::as_object_mut) {
+        if rejected {
+            data.insert("status".into(), "rejected".into());
+        }
+        let appointment = data.get_mut("appointment").and_then(Value::as_object_mut);
+        if let Some(appointment) = appointment {
+            appointment.extend(booking.members());
+        }
+    }
+    if rejected && let Some(answer) = answer.as_object_mut() {
+        let words =
+            "No appointment could be made, and the inquiry was not passed on. Try another time.";
+        answer.insert("message".into(), words.into());
+    }
+    answer
 }
 
 /// The stored original with `data.replayed: true` and nothing else changed (AAP-476); `None` when what is

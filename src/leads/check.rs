@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use super::adf::ProviderRule;
 use super::record::Receiver;
+use super::route::SUBJECTS;
 use super::settings::{MIN_RETENTION, Settings, TargetSettings, Vehicleless};
 use crate::profile::Profile;
+use crate::store::PERSON;
 
 /// One thing to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,11 +92,26 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
 fn check_target(target: &TargetSettings, settings: &Settings, findings: &mut Vec<Finding>) {
     let key = |member: &str| format!("deliveries.{}.{member}", target.name);
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if target.name == PERSON {
+        findings.push(Finding::new(
+            key("name"),
+            "this name stands for what a person has to do about an appointment",
+            "Use another.",
+        ));
+    }
     if target.name.is_empty() || target.name.len() > 40 || !target.name.chars().all(plain) {
         findings.push(Finding::new(
             key("name"),
             "a delivery's name stands in message ids and file names",
             "Use 1 to 40 letters, digits and hyphens.",
+        ));
+    }
+    let known = |subject: &String| SUBJECTS.contains(&subject.as_str());
+    if !target.route.subjects.iter().all(known) {
+        findings.push(Finding::new(
+            key("subjects"),
+            "it names something that no lead is about",
+            format!("Use {}.", SUBJECTS.join(", ")),
         ));
     }
     if target.concurrency == 0 {
@@ -122,6 +139,23 @@ fn check_target(target: &TargetSettings, settings: &Settings, findings: &mut Vec
             ));
         }
     }
+}
+
+/// Checks that the rooftops that routes name are some dealer's.
+pub fn check_rooftops(settings: &Settings, profiles: &[&Profile]) -> Vec<Finding> {
+    let known = |name: &String| profiles.iter().any(|one| one.rooftop(name).is_some());
+    settings
+        .targets
+        .iter()
+        .filter(|target| !target.route.rooftops.iter().all(known))
+        .map(|target| {
+            Finding::new(
+                format!("deliveries.{}.rooftops", target.name),
+                "it names a rooftop that the profile does not have",
+                "Write the names as in profile.rooftops.",
+            )
+        })
+        .collect()
 }
 
 /// Checks that a dealer's profile says what a document needs of it.

@@ -2,13 +2,16 @@
 //! envelopes, nor look into the inventory.
 
 pub mod adf;
+mod alerts;
 mod answer;
+mod appointment;
 mod check;
 mod consent;
 mod key;
 mod ledger;
 mod record;
 mod route;
+mod scheduling;
 mod settings;
 mod transfer;
 pub mod worker;
@@ -18,23 +21,26 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use uuid::{NoContext, Uuid};
 
 use crate::clock::Clock;
 use crate::contract::request::LeadRequest;
 use crate::contract::{Answer, Caller, Problem};
+use crate::failpoint;
 use crate::profile::Profile;
 use crate::seal::KeyRing;
 use crate::store::{Acceptance, Accepted, KeyEntry, NewDelivery, Store, StoreError};
 pub use adf::AdfProfile;
-pub use check::{Finding, check, check_receiver};
+pub use alerts::{Counters, Counts};
+pub use check::{Finding, check, check_receiver, check_rooftops};
 pub use ledger::{
     Decision, DeliverySummary, Dossier, Event, Ledger, LedgerError, Purge, Purged, Summary,
 };
 pub use record::{Receiver, Record, RecordError, RecordedCaller};
 pub use settings::{
-    MIN_RETENTION, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,
+    AlertSettings, MIN_RETENTION, Network, Retry, Route, Scheduling, SchedulingAnswer, Settings,
+    TargetSettings, Vehicleless, Vendor,
 };
 pub use transfer::Imported;
 
@@ -51,8 +57,14 @@ pub struct Leads {
     store: Arc<Store>,
     keys: Arc<KeyRing>,
     clock: Clock,
+    hook: Option<scheduling::Hook>,
+    alerts: Vec<alerts::Line>,
+    notices: alerts::Notices,
+    counters: Counters,
     /// Wakes the worker when there is something to deliver.
     work: Notify,
+    /// Turns true when what is in flight is to be ended or parked.
+    stopping: watch::Sender<bool>,
 }
 
 /// What [`Leads::accept`] records and delivers.
@@ -79,7 +91,21 @@ impl Leads {
             return Err(LeadsError::Settings(findings));
         }
         let targets = worker::Way::open_all(&settings)?;
+        let fail = |name: &str| {
+            let name = name.to_owned();
+            |cause| LeadsError::Target { name, cause }
+        };
+        let hook = settings.scheduling.as_ref().map(scheduling::Hook::open);
+        let mut alerts = Vec::new();
+        for alert in &settings.alerts {
+            alerts.push(alerts::Line::open(alert).map_err(fail(&alert.name))?);
+        }
         Ok(Self {
+            hook: hook.transpose().map_err(fail("scheduling"))?,
+            alerts,
+            notices: alerts::Notices::default(),
+            counters: Counters::default(),
+            stopping: watch::Sender::new(false),
             settings,
             targets,
             store,
@@ -141,6 +167,7 @@ impl Leads {
             caller: caller.into(),
             receiver: receiving,
             listing,
+            booking: None,
         };
         let key = self.key(request, caller, receiver);
         let acceptance = Acceptance {
@@ -155,13 +182,36 @@ impl Leads {
             deliveries: self.deliveries(&record, now),
             lead_id,
         };
-        match self.store.accept(acceptance, now).await? {
-            Accepted::New => {
-                self.work.notify_waiters();
-                Ok(Answer::from_value(&answer))
-            }
+        if let Some(hook) = &self.hook
+            && request.payload.get("appointment").is_some()
+        {
+            let asked = appointment::Asked {
+                acceptance,
+                record,
+                answer,
+                appointment_id,
+            };
+            return self.accept_booked(hook, asked, request).await;
+        }
+        failpoint::reached("accept.before");
+        let accepted = self.store.accept(acceptance, now).await?;
+        failpoint::reached("accept.after");
+        match accepted {
+            Accepted::New => Ok(self.accepted(&answer)),
             Accepted::Existing(entry) => self.again(&key, entry, request).await,
         }
+    }
+
+    /// The answer to a lead that is in the ledger now.
+    fn accepted(&self, answer: &Value) -> Answer {
+        self.counters.accepted();
+        self.work.notify_waiters();
+        Answer::from_value(answer)
+    }
+
+    /// What the desk did since the process began.
+    pub fn counters(&self) -> Counts {
+        self.counters.read()
     }
 
     /// How long a key is remembered; at least 24 hours (AAP-473).
@@ -211,9 +261,12 @@ impl Leads {
         if entry.fingerprint != key::fingerprint(request) {
             return Err(LeadError::Conflict);
         }
-        let until = tokio::time::Instant::now() + PATIENCE;
+        let hook = self.hook.as_ref().map(scheduling::Hook::timeout);
+        let patience = PATIENCE + hook.unwrap_or_default();
+        let until = tokio::time::Instant::now() + patience;
         loop {
             if let Some(original) = &entry.answer {
+                self.counters.replayed();
                 return answer::replayed(original)
                     .ok_or_else(|| LeadError::Store("an unreadable stored answer".to_owned()));
             }
@@ -221,6 +274,8 @@ impl Leads {
                 return Err(LeadError::InProgress);
             }
             tokio::time::sleep(LOOK_EVERY).await;
+            // Whoever asked for the answer may have died over it.
+            self.finish_overdue().await?;
             match self.store.key(key, self.clock.now()).await? {
                 Some(newer) => entry = newer,
                 // It was taken back: nothing was accepted, and the caller may try again.

@@ -21,6 +21,9 @@ pub struct Record {
     /// The verified listing behind `vehicle_of_interest`, when there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listing: Option<Value>,
+    /// What the scheduling system said of the appointment, where one was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub booking: Option<Value>,
 }
 
 /// Who called, as far as it was verified.

@@ -6,6 +6,9 @@ use super::adf::is_vehicleless;
 use super::record::Record;
 use super::settings::{Settings, TargetSettings, Vehicleless};
 
+/// What leads are about, for routes.
+pub(super) const SUBJECTS: [&str; 6] = ["new", "used", "cpo", "service", "trade_in", "general"];
+
 /// The names of the targets that take this lead, each once; never empty while a target may take it. What
 /// is another seller's way out never does (AAP-456).
 pub(super) fn targets<'a>(record: &Record, settings: &'a Settings) -> Vec<&'a str> {

@@ -33,6 +33,43 @@ pub struct Settings {
     pub network: Option<Network>,
     /// At least one; names are unique.
     pub targets: Vec<TargetSettings>,
+    /// Who books appointments; `None`: people do.
+    pub scheduling: Option<Scheduling>,
+    /// Ways to tell the operator what needs a person.
+    pub alerts: Vec<AlertSettings>,
+}
+
+/// A way to the operator.
+#[derive(Clone, Debug)]
+pub struct AlertSettings {
+    pub name: String,
+    pub delivery: delivery::Settings,
+}
+
+/// A system that books appointments, asked by one POST of JSON.
+#[derive(Clone, Debug)]
+pub struct Scheduling {
+    pub http: delivery::HttpSettings,
+    /// Member → expression over `lead`, `vehicle` (the verified listing), `dealer`, `lead_id`,
+    /// `appointment_id` and `key`. Empty for the usual members.
+    pub request: Vec<(String, String)>,
+    /// Expressions over `status`, `json` and `body` of the answer.
+    pub answer: SchedulingAnswer,
+    /// How long the hook may take.
+    pub timeout: Duration,
+}
+
+/// How the hook's answer is read.
+#[derive(Clone, Debug)]
+pub struct SchedulingAnswer {
+    /// Yields `requested`, `proposed`, `confirmed` or `rejected`.
+    pub outcome: String,
+    /// Yields the booked time, for `confirmed`.
+    pub confirmed_at: Option<String>,
+    /// Yields the alternatives, for `proposed`.
+    pub proposed_times: Option<String>,
+    /// Holds when the whole inquiry is declined with the appointment.
+    pub reject_lead: Option<String>,
 }
 
 /// Overrides of what the receiving dealer's profile says.
@@ -64,6 +101,8 @@ pub struct TargetSettings {
     pub retry: Retry,
     /// How many deliveries run at once.
     pub concurrency: u16,
+    /// How many attempts a minute; `None` for no limit.
+    pub per_minute: Option<u32>,
 }
 
 /// Which leads a target takes. Empty lists do not restrict.
@@ -132,6 +171,8 @@ impl Settings {
             id_source: "Forecourt".to_owned(),
             network: None,
             targets,
+            scheduling: None,
+            alerts: Vec::new(),
         }
     }
 }
@@ -147,6 +188,7 @@ impl TargetSettings {
             vehicleless: Vehicleless::default(),
             retry: Retry::default(),
             concurrency: 2,
+            per_minute: None,
         }
     }
 }

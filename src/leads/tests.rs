@@ -444,6 +444,7 @@ async fn a_sealed_ledger_shows_nothing_and_opens_only_in_its_place() {
         caller: RecordedCaller::Anonymous,
         receiver: Receiver::default(),
         listing: None,
+        booking: None,
     };
     let sealed = record.to_text("lead_1", Some(&desk.keys)).unwrap();
     assert!(Record::from_text(&sealed, "lead_1", &desk.keys).is_ok());
@@ -534,6 +535,7 @@ fn routed(settings: &Settings, change: impl FnOnce(&mut Value), rooftop: &str) -
             ..Receiver::default()
         },
         listing: None,
+        booking: None,
     };
     route::targets(&record, settings)
         .into_iter()

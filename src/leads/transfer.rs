@@ -100,42 +100,56 @@ impl Ledger {
         Ok(exported)
     }
 
-    /// Takes in exported lines. A lead that is there already stays as it is, so an import that was
+    /// Takes in one exported line. A lead that is there already stays as it is, so an import that was
     /// interrupted is simply repeated.
+    pub async fn import_line(
+        &self,
+        number: usize,
+        text: &str,
+        seal: bool,
+    ) -> Result<Imported, LedgerError> {
+        let mut imported = Imported::default();
+        if text.trim().is_empty() {
+            return Ok(imported);
+        }
+        let fail = |cause: String| LedgerError::Import {
+            line: number,
+            cause,
+        };
+        // The parser's own words may quote customer data.
+        let line: Line = serde_json::from_str(text)
+            .map_err(|error| fail(format!("not an exported lead (column {})", error.column())))?;
+        let sealing = seal.then_some(self.keys());
+        let record = line.record.to_text(&line.lead_id, sealing)?;
+        let restored = line.restored(record).map_err(fail)?;
+        let held = restored
+            .deliveries
+            .iter()
+            .filter(|one| one.detail == INTERRUPTED)
+            .count();
+        if self.store().restore(restored, self.now()).await? {
+            imported.leads = 1;
+            imported.held = held as u64;
+        } else {
+            imported.known = 1;
+        }
+        Ok(imported)
+    }
+
+    /// Takes in exported lines.
     pub async fn import<'a>(
         &self,
         lines: impl Iterator<Item = &'a str>,
         seal: bool,
     ) -> Result<Imported, LedgerError> {
-        let mut imported = Imported::default();
+        let mut total = Imported::default();
         for (at, text) in lines.enumerate() {
-            if text.trim().is_empty() {
-                continue;
-            }
-            let fail = |cause: String| LedgerError::Import {
-                line: at + 1,
-                cause,
-            };
-            // The parser's own words may quote customer data.
-            let line: Line = serde_json::from_str(text).map_err(|error| {
-                fail(format!("not an exported lead (column {})", error.column()))
-            })?;
-            let sealing = seal.then_some(self.keys());
-            let record = line.record.to_text(&line.lead_id, sealing)?;
-            let restored = line.restored(record).map_err(fail)?;
-            let held = restored
-                .deliveries
-                .iter()
-                .filter(|one| one.detail == INTERRUPTED)
-                .count();
-            if self.store().restore(restored, self.now()).await? {
-                imported.leads += 1;
-                imported.held += held as u64;
-            } else {
-                imported.known += 1;
-            }
+            let one = self.import_line(at + 1, text, seal).await?;
+            total.leads += one.leads;
+            total.known += one.known;
+            total.held += one.held;
         }
-        Ok(imported)
+        Ok(total)
     }
 }
 

@@ -9,11 +9,12 @@ mod schema;
 mod sessions;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 pub use embedded::Embedded;
-pub use redis::{Redis, RedisSettings};
+pub use redis::{Redis, RedisSettings, Topology};
 pub use rows::{
     Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, KeyRow,
     Lead, LeadFilter, NewDelivery, Recovered, Restored, Tally,
@@ -26,11 +27,14 @@ const INTERRUPTED_DURING: &str =
 /// What it says when the transmission had not begun.
 const INTERRUPTED_BEFORE: &str = "the process ended before it began to send";
 
+/// The name of the delivery that stands for what a person has to do about an appointment.
+pub const PERSON: &str = "scheduling";
+
 /// Where a deployment's durable state lies.
 #[derive(Debug)]
 pub enum Store {
     Embedded(Box<Embedded>),
-    Redis(Box<Redis>),
+    Redis(Arc<Redis>),
 }
 
 /// A store that could not do what was asked. Nothing was half done: the caller may try again.
@@ -62,8 +66,7 @@ impl Store {
 
     /// Connects to a Redis server that replicas share.
     pub async fn open_redis(settings: &RedisSettings) -> Result<Self, StoreError> {
-        let store = Redis::open(settings).await?;
-        Ok(Self::Redis(Box::new(store)))
+        Redis::open(settings).await.map(Self::Redis)
     }
 
     /// The kind of store, for logs.
@@ -92,6 +95,42 @@ impl Store {
         match self {
             Self::Embedded(store) => store.accept(acceptance, now).await,
             Self::Redis(store) => store.accept(acceptance, now).await,
+        }
+    }
+
+    /// Claims the key for a lead whose answer is still being asked for, in one atomic, durable step: nothing
+    /// is in the ledger or the outbox yet. After `deadline` the lead is [`Store::overdue`].
+    pub async fn claim_pending(
+        &self,
+        acceptance: Acceptance,
+        deadline: Timestamp,
+        now: Timestamp,
+    ) -> Result<Accepted, StoreError> {
+        match self {
+            Self::Embedded(store) => store.claim_pending(acceptance, deadline, now).await,
+            Self::Redis(store) => store.claim_pending(acceptance, deadline, now).await,
+        }
+    }
+
+    /// Writes answer, ledger record and outbox of a pending lead in one step; `false` when it is not pending
+    /// any more. `attention`, if not empty, is put before a person as a held delivery called [`PERSON`].
+    pub async fn complete(
+        &self,
+        acceptance: Acceptance,
+        attention: &str,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        match self {
+            Self::Embedded(store) => store.complete(acceptance, attention.to_owned(), now).await,
+            Self::Redis(store) => store.complete(acceptance, attention, now).await,
+        }
+    }
+
+    /// Pending leads whose deadline has passed, as they were claimed.
+    pub async fn overdue(&self, now: Timestamp) -> Result<Vec<Acceptance>, StoreError> {
+        match self {
+            Self::Embedded(store) => store.overdue(now).await,
+            Self::Redis(store) => store.overdue(now).await,
         }
     }
 
@@ -250,6 +289,15 @@ impl Store {
         }
     }
 
+    /// After Redis lost something: the processes that have not restored what they know, `None` when nothing
+    /// is waited for. `really` goes on without them.
+    pub async fn confirm(&self, really: bool) -> Result<Option<Vec<String>>, StoreError> {
+        match self {
+            Self::Embedded(_) => Ok(None),
+            Self::Redis(store) => store.confirm(really).await,
+        }
+    }
+
     /// Removes expired keys and claims.
     pub async fn sweep(&self, now: Timestamp) -> Result<u64, StoreError> {
         match self {
@@ -268,5 +316,7 @@ impl Store {
     }
 }
 
+#[cfg(test)]
+mod loss_tests;
 #[cfg(test)]
 pub(crate) mod tests;

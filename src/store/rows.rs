@@ -1,9 +1,10 @@
 //! The values that go into the store and come out of it. Must not hold behaviour beyond their own names.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// Everything that becomes durable when a lead is accepted.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Acceptance {
     /// The hashed idempotency key with its whole scope.
     pub key: String,
@@ -23,7 +24,7 @@ pub struct Acceptance {
 }
 
 /// One outbox entry to be.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct NewDelivery {
     /// The name of the target in the configuration.
     pub target: String,

@@ -4,7 +4,7 @@
 use sqlx::{Executor as _, Row as _, SqliteConnection};
 
 /// The steps, in order; the database's `user_version` counts those that were taken.
-const STEPS: [&str; 3] = [
+const STEPS: [&str; 4] = [
     "
     CREATE TABLE keys (
         key         TEXT PRIMARY KEY,
@@ -68,6 +68,14 @@ const STEPS: [&str; 3] = [
         PRIMARY KEY (issuer, key)
     ) WITHOUT ROWID;
     CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+    ",
+    "
+    CREATE TABLE pending (
+        lead_id    TEXT PRIMARY KEY,
+        deadline   INTEGER NOT NULL,
+        acceptance TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX pending_by_deadline ON pending (deadline);
     ",
 ];
 

@@ -9,14 +9,14 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::*;
 
-fn at(seconds: i64) -> Timestamp {
+pub(super) fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_900_000_000 + seconds).unwrap()
 }
 
 /// A place where a store can be opened, more than once.
 pub(crate) struct Place {
-    directory: tempfile::TempDir,
-    redis: Option<RedisServer>,
+    pub(super) directory: tempfile::TempDir,
+    pub(super) redis: Option<RedisServer>,
 }
 
 impl Place {
@@ -59,13 +59,13 @@ impl Place {
 }
 
 /// A Redis server of this test's own, on a socket in its directory.
-struct RedisServer {
+pub(super) struct RedisServer {
     process: Child,
-    settings: RedisSettings,
+    pub(super) settings: RedisSettings,
 }
 
 impl RedisServer {
-    async fn start(directory: &Path, arguments: &[&str]) -> Self {
+    pub(super) async fn start(directory: &Path, arguments: &[&str]) -> Self {
         let socket = directory.join("redis.sock");
         #[expect(clippy::zombie_processes, reason = "dropping the server waits for it")]
         let process = Command::new("redis-server")
@@ -78,10 +78,9 @@ impl RedisServer {
             .spawn()
             .expect("redis-server (package redis-server) must be installed");
         let settings = RedisSettings {
-            url: format!("unix://{}", socket.display()),
+            urls: vec![format!("unix://{}", socket.display())],
             prefix: "test".to_owned(),
-            danger_allow_eviction: false,
-            danger_allow_no_persistence: false,
+            ..RedisSettings::default()
         };
         for _ in 0..1000 {
             if std::os::unix::net::UnixStream::connect(&socket).is_ok() {
@@ -100,7 +99,7 @@ impl Drop for RedisServer {
     }
 }
 
-fn acceptance(key: &str, lead_id: &str) -> Acceptance {
+pub(super) fn acceptance(key: &str, lead_id: &str) -> Acceptance {
     Acceptance {
         key: key.to_owned(),
         key_expires_at: at(86_400),
@@ -118,7 +117,7 @@ fn acceptance(key: &str, lead_id: &str) -> Acceptance {
     }
 }
 
-fn ending(state: DeliveryState, due_at: Option<Timestamp>) -> Ending {
+pub(super) fn ending(state: DeliveryState, due_at: Option<Timestamp>) -> Ending {
     Ending {
         state,
         due_at,
@@ -126,7 +125,7 @@ fn ending(state: DeliveryState, due_at: Option<Timestamp>) -> Ending {
     }
 }
 
-async fn state(store: &Store, lead_id: &str) -> DeliveryState {
+pub(super) async fn state(store: &Store, lead_id: &str) -> DeliveryState {
     let filter = LeadFilter {
         lead_id: Some(lead_id.to_owned()),
         ..LeadFilter::default()
@@ -323,13 +322,17 @@ async fn what_a_dead_process_had_begun_to_send_is_held_and_the_rest_queued_again
             .unwrap();
         assert!(dead.mark_transmitting(&first, at(1)).await.unwrap());
         // The process is gone, its leases run on, and nobody else is there.
+        if place.redis.is_some() {
+            dead.recover(at(1)).await.unwrap();
+            dead.close().await;
+        }
         let store = place.open().await;
         let recovered = store.recover(at(2)).await.unwrap();
         assert_eq!(recovered, Recovered { queued: 1, held: 1 });
         assert_eq!(state(&store, &first.lead_id).await, DeliveryState::Held);
         assert!(
             !dead
-                .finish(&first, ending(DeliveryState::Delivered, None), at(3))
+                .finish(&first, ending(DeliveryState::Waiting, None), at(3))
                 .await
                 .unwrap()
         );
@@ -570,6 +573,136 @@ async fn a_redis_that_goes_away_and_comes_back_has_kept_everything() {
         store.key("k2", at(1)).await.unwrap().is_none(),
         "nothing half done"
     );
+}
+
+// AAP-482 AAP-484
+#[tokio::test]
+async fn a_pending_lead_is_completed_once() {
+    for place in Place::each().await {
+        let store = place.open().await;
+        let first = acceptance("k", "lead_1");
+        let claimed = store
+            .claim_pending(first.clone(), at(10), at(0))
+            .await
+            .unwrap();
+        assert!(matches!(claimed, Accepted::New));
+        let second = store
+            .claim_pending(acceptance("k", "lead_2"), at(10), at(1))
+            .await
+            .unwrap();
+        let Accepted::Existing(entry) = second else {
+            panic!("claimed twice");
+        };
+        assert_eq!((entry.lead_id.as_str(), entry.answer), ("lead_1", None));
+        let Accepted::Existing(entry) = store
+            .accept(acceptance("k", "lead_3"), at(1))
+            .await
+            .unwrap()
+        else {
+            panic!("accepted twice");
+        };
+        assert_eq!(entry.answer, None);
+        assert!(
+            store
+                .leads(&LeadFilter::default())
+                .await
+                .unwrap()
+                .is_empty()
+        );
+        assert!(store.overdue(at(9)).await.unwrap().is_empty());
+        store.close().await;
+        let store = place.open().await;
+        let overdue = store.overdue(at(10)).await.unwrap();
+        assert_eq!(overdue.len(), 1);
+        assert_eq!(overdue[0].lead_id, "lead_1");
+        let mut answered = first.clone();
+        answered.answer = "booked".to_owned();
+        assert!(store.complete(answered, "ask them", at(11)).await.unwrap());
+        assert!(!store.complete(first, "", at(12)).await.unwrap());
+        let entry = store.key("k", at(12)).await.unwrap().unwrap();
+        assert_eq!(entry.answer.as_deref(), Some("booked"));
+        let lead = store.leads(&LeadFilter::default()).await.unwrap().remove(0);
+        let states: Vec<_> = lead
+            .deliveries
+            .iter()
+            .map(|one| (one.target.as_str(), one.state))
+            .collect();
+        assert_eq!(
+            states,
+            [
+                ("crm", DeliveryState::Queued),
+                (PERSON, DeliveryState::Held)
+            ]
+        );
+        assert!(store.overdue(at(100)).await.unwrap().is_empty());
+        store.close().await;
+    }
+}
+
+// AAP-577
+#[tokio::test]
+async fn who_was_taken_for_dead_may_still_say_how_it_ended() {
+    for place in Place::each().await {
+        let store = place.open().await;
+        store.recover(at(0)).await.unwrap();
+        for (lead, last) in [
+            ("lead_1", DeliveryState::Delivered),
+            ("lead_2", DeliveryState::Waiting),
+        ] {
+            store.accept(acceptance(lead, lead), at(0)).await.unwrap();
+            let job = store
+                .take_job("demo", "crm", at(0), at(10))
+                .await
+                .unwrap()
+                .unwrap();
+            assert!(store.mark_transmitting(&job, at(1)).await.unwrap());
+            // its lease ends while it still transmits
+            assert_eq!(
+                store.recover(at(11)).await.unwrap(),
+                Recovered { queued: 0, held: 1 }
+            );
+            let known = store
+                .finish(&job, ending(last, Some(at(30))), at(12))
+                .await
+                .unwrap();
+            assert_eq!(known, last == DeliveryState::Delivered);
+            let after = if known { last } else { DeliveryState::Held };
+            assert_eq!(state(&store, lead).await, after);
+            assert!(
+                !store
+                    .finish(&job, ending(last, None), at(13))
+                    .await
+                    .unwrap()
+            );
+        }
+        store.close().await;
+    }
+}
+
+// AAP-577
+#[tokio::test]
+async fn of_two_that_start_at_once_none_takes_the_other_for_dead() {
+    let place = Place::redis(&["--appendonly", "yes"]).await;
+    for round in 0..20 {
+        let lead = format!("lead_{round}");
+        let (first, second) = (place.open().await, place.open().await);
+        first.accept(acceptance(&lead, &lead), at(0)).await.unwrap();
+        let work = async {
+            first.recover(at(0)).await.unwrap();
+            let job = first
+                .take_job("demo", "crm", at(0), at(600))
+                .await
+                .unwrap()
+                .unwrap();
+            first.mark_transmitting(&job, at(1)).await.unwrap();
+            job
+        };
+        let (job, found) = tokio::join!(work, second.recover(at(1)));
+        assert_eq!(found.unwrap(), Recovered::default());
+        assert_eq!(second.recover(at(2)).await.unwrap(), Recovered::default());
+        let delivered = ending(DeliveryState::Delivered, None);
+        assert!(first.finish(&job, delivered, at(3)).await.unwrap());
+    }
 }
 
 // AAP-577

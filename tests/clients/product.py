@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import os
 import queue
 import signal
 import socket
@@ -34,10 +35,12 @@ class NotReady(Exception):
 class Product:
     """A running `forecourt`; `ready` is the one JSON line it printed, or its URL where it prints none."""
 
-    def __init__(self, binary, arguments, log, url=None):
+    def __init__(self, binary, arguments, log, url=None, environment=None):
         self.log = open(log, "ab")
+        # A file that may not grow is a failed write to it, not the end.
         self.process = subprocess.Popen(
-            [binary, *arguments], stdout=subprocess.PIPE, stderr=self.log, text=True
+            [binary, *arguments], stdout=subprocess.PIPE, stderr=self.log, text=True,
+            env=os.environ | (environment or {}), restore_signals=False
         )
         RUNNING.append(self.process)
         self.lines = queue.Queue()
@@ -98,9 +101,9 @@ class Product:
         return rest
 
 
-def demo(binary, data, log, *more):
+def demo(binary, data, log, *more, environment=None):
     arguments = ["demo", "--listen", "127.0.0.1:0", "--data", str(data), "--output", "json", *more]
-    return Product(binary, arguments, log)
+    return Product(binary, arguments, log, environment=environment)
 
 
 def serve(binary, config, like, log, *more):

@@ -11,10 +11,12 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from unittest import mock
 
 import a2a_scenario
 import commands
 import crash
+import faults
 import inventory
 import mail
 import pap_runs
@@ -22,6 +24,7 @@ import product
 import raw
 from checks import Checks
 from client import Client
+from redis_server import Redis
 from scenario import Scenario
 
 HERE = Path(__file__).parent
@@ -102,6 +105,17 @@ class Session:
         for request, car in self.accepted:
             mail.check_mail(messages, request, car, checks, self.folder)
 
+    def pap_on_redis(self, checks):
+        """The personal agent at a demo whose leads and Sessions lie in a Redis of this test's own."""
+        redis = Redis(self.folder / "pap-redis")
+        settings = {"FORECOURT_STORE__KIND": "redis", "FORECOURT_STORE__URL": f"redis://127.0.0.1:{redis.port}"}
+        try:
+            with mock.patch.dict(os.environ, settings):
+                pap_runs.check_pap(self.arguments, self.folder, "pap-on-redis", {}, checks)
+            checks.that("its leads are there", redis.ask("ZCARD", "{forecourt}:leads") != "0")
+        finally:
+            redis.kill()
+
     def run(self):
         known = clients(self.arguments)
         for name, command in known.items():
@@ -116,6 +130,8 @@ class Session:
         self.step("commands", lambda checks: commands.check_commands(self.arguments.binary, self.folder, checks))
         for name, settings in pap_runs.RUNS.items():
             self.step(name, lambda checks, n=name, s=settings: pap_runs.check_pap(self.arguments, self.folder, n, s, checks))
+        self.step("pap-on-redis", self.pap_on_redis)
+        self.step("faults", lambda checks: faults.check_all(self.arguments.binary, self.folder, checks))
         self.step("crash", lambda checks: crash.check_crash(self.arguments.binary, self.folder, checks))
 
 

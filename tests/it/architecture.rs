@@ -11,7 +11,8 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("seal", &[]),
     ("clock", &[]),
     ("net", &[]),
-    ("store", &["clock", "seal"]),
+    ("failpoint", &[]),
+    ("store", &["clock", "seal", "failpoint"]),
     ("delivery", &["net"]),
     ("mapping", &[]),
     ("sources", &["mapping", "net"]),
@@ -21,7 +22,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "leads",
-        &["delivery", "store", "contract", "seal", "clock", "profile"],
+        &[
+            "delivery",
+            "store",
+            "contract",
+            "seal",
+            "clock",
+            "profile",
+            "failpoint",
+        ],
     ),
     ("oauth", &["store", "net", "seal", "clock", "contract"]),
     (

@@ -1,6 +1,10 @@
 //! What a person decides about deliveries, and the erasing of leads. Sends nothing itself: the running
 //! process finds what is due in the outbox.
 
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
 use jiff::ToSpan as _;
 use serde_json::json;
 
@@ -69,4 +73,76 @@ pub(super) async fn purge(desk: &Desk, asked: Purge, output: Output) -> Result<E
         }),
     )?;
     Ok(Exit::Fine)
+}
+
+/// How many lines are taken in before a word about it.
+const WORD_EVERY: usize = 1000;
+
+/// Takes in exported leads line by line, and says how far it is.
+pub(super) async fn import(desk: &Desk, file: &Path, output: Output) -> Result<Exit, Failure> {
+    let reader: Box<dyn BufRead> = if file == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        let opened = File::open(file);
+        let opened = opened
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
+        Box::new(BufReader::new(opened))
+    };
+    let mut total = leads::Imported::default();
+    for (at, line) in reader.lines().enumerate() {
+        let number = at + 1;
+        let imported = desk.ledger.import_line(number, &line?, seals(desk)).await?;
+        total.leads += imported.leads;
+        total.known += imported.known;
+        total.held += imported.held;
+        if number % WORD_EVERY == 0 {
+            tracing::info!(lines = number, "leads: importing");
+        }
+    }
+    let leads::Imported { leads, known, held } = total;
+    let text = format!(
+        "{leads} leads taken in, {known} were here already; {held} deliveries are held: they were being sent"
+    );
+    output.print(
+        &text,
+        &json!({ "schema_version": 1, "leads": leads, "known": known, "held": held }),
+    )?;
+    Ok(Exit::Fine)
+}
+
+/// Whether leads are sealed here: unless every deployment says no.
+fn seals(desk: &Desk) -> bool {
+    let mut settings = desk.config.deployments.iter();
+    settings.any(|deployment| {
+        deployment
+            .leads
+            .as_ref()
+            .is_none_or(|leads| leads.seal_ledger)
+    })
+}
+
+/// Says who is waited for, and goes on without them when that is meant.
+pub(super) async fn confirm(desk: &Desk, yes: bool, output: Output) -> Result<Exit, Failure> {
+    let waiting = desk.store.confirm(yes).await?;
+    let text = match &waiting {
+        None => "nothing is waited for: leads are accepted".to_owned(),
+        Some(behind) if behind.is_empty() => {
+            "a running process has to restore what it knows first".to_owned()
+        }
+        Some(behind) if yes => format!("going on without {}", behind.join(", ")),
+        Some(behind) => format!(
+            "leads wait for {}; repeat with --yes to go on without",
+            behind.join(", ")
+        ),
+    };
+    let value = json!({
+        "schema_version": 1, "accepting": waiting.is_none(),
+        "waiting_for": waiting.clone().unwrap_or_default(), "confirmed": yes && waiting.is_some(),
+    });
+    output.print(&text, &value)?;
+    Ok(if waiting.is_none() || yes {
+        Exit::Fine
+    } else {
+        Exit::Findings
+    })
 }

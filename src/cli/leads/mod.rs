@@ -5,10 +5,12 @@
 mod change;
 mod look;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::app;
 use crate::clock::Clock;
-use crate::config::{Config, Sources};
+use crate::config::{Config, Sources, StoreSettings};
 use crate::leads::{self, Ledger, LedgerError};
 use crate::seal::KeyRing;
 use crate::store::{DeliveryState, Store, StoreError};
@@ -59,6 +61,18 @@ pub(super) enum Command {
         /// Only of this deployment
         #[arg(long, value_name = "ID")]
         deployment: Option<String>,
+    },
+    /// After Redis lost something: show which processes have not restored what they know, or go on without
+    /// them
+    Confirm {
+        /// Go on without them: what only they knew is lost
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Take in what `export` printed, e.g. into another store; what is there already stays as it is
+    Import {
+        /// The exported lines, `-` for standard input
+        file: PathBuf,
     },
 }
 
@@ -123,7 +137,8 @@ pub(super) async fn run(
     sources: &Sources,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let desk = Desk::open(sources).await?;
+    let fill = matches!(command, Command::Import { .. });
+    let desk = Desk::open(sources, fill).await?;
     let result = act(&desk, command, output).await;
     desk.store.close().await;
     result
@@ -142,6 +157,8 @@ async fn act(desk: &Desk, command: Command, output: Output) -> Result<Exit, Fail
             look::render(desk, &lead, delivery.as_deref(), output).await
         }
         Command::Export { deployment } => look::export(desk, deployment).await,
+        Command::Confirm { yes } => change::confirm(desk, yes, output).await,
+        Command::Import { file } => change::import(desk, &file, output).await,
         Command::Retry(delivery) => decide(delivery, leads::Decision::Retry).await,
         Command::Hold(delivery) => decide(delivery, leads::Decision::Hold).await,
         Command::Resolve { delivery, decision } => decide(delivery, decision.into()).await,
@@ -158,17 +175,30 @@ struct Desk {
 }
 
 impl Desk {
-    async fn open(sources: &Sources) -> Result<Self, Failure> {
+    /// `fill`: the command writes leads, so a store that is not there yet may be made.
+    async fn open(sources: &Sources, fill: bool) -> Result<Self, Failure> {
         let config = Config::load(sources)?;
-        if !config.store_file.is_file() {
+        if let StoreSettings::Embedded(file) = &config.store
+            && !fill
+            && !file.is_file()
+        {
             let words = format!(
                 "{} is not there: no lead was ever accepted here",
-                config.store_file.display()
+                file.display()
             );
             return Err(Failure::new(Exit::Unavailable, words));
         }
-        let keys = Arc::new(KeyRing::read(&config.keys.file)?);
-        let store = Arc::new(Store::open_embedded(&config.store_file).await?);
+        if fill {
+            app::make_private_folder(&config.data_directory)?;
+        }
+        let keys = if fill && config.keys.create {
+            KeyRing::read_or_create(&config.keys.file)?
+        } else {
+            KeyRing::read(&config.keys.file)?
+        };
+        let keys = Arc::new(keys);
+        let settings = config.store.clone().without_journal();
+        let store = Arc::new(app::open_store(&settings).await?);
         let clock = Clock::system();
         Ok(Self {
             ledger: Ledger::new(Arc::clone(&store), keys, clock.clone()),

@@ -161,6 +161,11 @@ pub(super) fn check_routes(
             );
         }
     }
+    let profiles: Vec<_> = aggregate.sellers.iter().map(|one| &*one.profile).collect();
+    for finding in leads::check_rooftops(settings, &profiles) {
+        let key = format!("leads.{}", finding.key);
+        scope.fault(&key, finding.reason, finding.remedy);
+    }
     for target in &settings.targets {
         for id in target
             .route

@@ -1,22 +1,13 @@
 //! `[deployments.ID.leads]`.
 
-use std::fs;
-use std::path::Path;
 use std::time::Duration;
-
-use figment::value::Value;
 
 use super::super::raw;
 use super::Scope;
-use super::source::kind;
-use crate::delivery::{self, SmtpSettings, SmtpTls};
-use crate::leads::{
-    AdfProfile, Network, Retry, Route, Settings, TargetSettings, Vehicleless, Vendor,
-};
+use super::delivery::{DAY_S, alert, target};
+use super::http;
+use crate::leads::{Network, Settings, Vendor};
 use crate::profile::Profile;
-
-const DAY_S: u64 = 24 * 60 * 60;
-const KINDS: [&str; 2] = ["smtp", "directory"];
 
 pub(super) fn compile(
     scope: &mut Scope<'_>,
@@ -35,6 +26,14 @@ pub(super) fn compile(
     for (name, table) in &raw.deliveries {
         targets.extend(target(scope, name, table));
     }
+    let mut alerts = Vec::new();
+    for (name, table) in &raw.alerts {
+        alerts.extend(alert(scope, name, table));
+    }
+    let scheduling = raw
+        .scheduling
+        .as_ref()
+        .and_then(|raw| http::scheduling(&mut scope.below("scheduling"), raw));
     if targets.len() < raw.deliveries.len() || targets.is_empty() {
         return None;
     }
@@ -45,7 +44,9 @@ pub(super) fn compile(
         7,
         (1, 3_650),
     );
+    let keep = raw.keep_ledger_days.map(u64::from);
     let settings = Settings {
+        keep_ledger: keep.map(|days| Duration::from_secs(days.saturating_mul(DAY_S))),
         retention: Duration::from_secs(days * DAY_S),
         honoured_channels: raw
             .honoured_channels
@@ -64,11 +65,14 @@ pub(super) fn compile(
             .network
             .as_ref()
             .and_then(|network| self::network(scope, network)),
+        scheduling,
+        alerts,
         ..default
     };
     let mut findings = crate::leads::check(&settings);
     if let Some(profile) = profile {
         findings.extend(crate::leads::check_receiver(&settings, profile));
+        findings.extend(crate::leads::check_rooftops(&settings, &[profile]));
     }
     for finding in findings {
         scope.fault(&finding.key, finding.reason, finding.remedy);
@@ -82,147 +86,4 @@ fn network(scope: &mut Scope<'_>, raw: &raw::Network) -> Option<Network> {
         name,
         url: raw.url.clone(),
     })
-}
-
-fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option<TargetSettings> {
-    let mut scope = scope.below("deliveries");
-    let kind = kind(&mut scope, name, table, &KINDS);
-    let mut scope = scope.below(name);
-    let raw: raw::Delivery = scope.read("");
-    let profile = adf_profile(&mut scope, raw.adf_profile.as_deref());
-    let delivery = if kind? == "smtp" {
-        let raw: raw::Smtp = scope.read_without(&raw::DELIVERY_KEYS);
-        delivery::Settings::Smtp(Box::new(smtp(&mut scope, &raw)?))
-    } else {
-        let raw: raw::Directory = scope.read_without(&raw::DELIVERY_KEYS);
-        let path = scope.need("path", raw.path.as_ref(), "name the folder")?;
-        delivery::Settings::Directory {
-            path: scope.path("path", path),
-        }
-    };
-    let default = Retry::default();
-    let mut seconds = |key: &str, value: Option<u64>, default: Duration| {
-        Duration::from_secs(scope.bounded(key, value, default.as_secs(), (1, 30 * DAY_S)))
-    };
-    let retry = Retry {
-        first: seconds("retry_first_s", raw.retry_first_s, default.first),
-        longest: seconds("retry_longest_s", raw.retry_longest_s, default.longest),
-        give_up_after: seconds(
-            "give_up_after_s",
-            raw.give_up_after_s,
-            default.give_up_after,
-        ),
-    };
-    Some(TargetSettings {
-        route: Route {
-            subjects: raw.subjects,
-            rooftops: raw.rooftops,
-            sellers: raw.sellers,
-            copy: raw.copy,
-        },
-        vehicleless: raw
-            .vehicleless
-            .map_or(Vehicleless::PlainText, Vehicleless::Target),
-        retry,
-        concurrency: scope.bounded("concurrency", raw.concurrency, 2, (1, 64)),
-        ..TargetSettings::new(name, delivery, profile?)
-    })
-}
-
-/// A built-in profile by its name, or the operator's own by its file.
-fn adf_profile(scope: &mut Scope<'_>, name: Option<&str>) -> Option<AdfProfile> {
-    let name = name.unwrap_or("standard");
-    let result = if Path::new(name).extension().is_some_and(|ext| ext == "toml") {
-        let file = scope.path("adf_profile", Path::new(name));
-        fs::read_to_string(&file)
-            .map_err(|error| format!("{}: {error}", file.display()))
-            .and_then(|text| AdfProfile::parse(name, &text).map_err(|error| error.to_string()))
-    } else {
-        AdfProfile::named(name).map_err(|error| error.to_string())
-    };
-    match result {
-        Ok(profile) => Some(profile),
-        Err(reason) => {
-            let names: Vec<_> = AdfProfile::names().into_iter().collect();
-            let remedy = format!(
-                "use one of {}, or the path of a .toml file",
-                names.join(", ")
-            );
-            scope.fault("adf_profile", reason, remedy);
-            None
-        }
-    }
-}
-
-fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
-    let host = scope.need("host", raw.host.clone(), "name the mail relay");
-    let from = scope.need(
-        "from",
-        raw.from.clone(),
-        "give an address of your own domain",
-    );
-    if raw.to.is_empty() {
-        scope.fault("to", "is missing", "give the CRM's lead address");
-    }
-    let tls = match raw.tls.unwrap_or_default() {
-        raw::SmtpTls::Starttls => SmtpTls::Starttls,
-        raw::SmtpTls::Implicit => SmtpTls::Implicit,
-        raw::SmtpTls::DangerPlaintext => SmtpTls::DangerPlaintext,
-    };
-    let default_port = if tls == SmtpTls::Implicit { 465 } else { 587 };
-    let password = scope.secret(
-        "password",
-        raw.password.as_ref(),
-        raw.password_file.as_deref(),
-    );
-    let login = match (&raw.username, password) {
-        (Some(user), Some(password)) => Some((user.clone(), password.expose().to_owned())),
-        (None, None) => None,
-        // A password that could not be read has its own finding.
-        (Some(_), None) if raw.password.is_some() || raw.password_file.is_some() => None,
-        (Some(_), None) => {
-            scope.fault(
-                "password",
-                "is missing beside `username`",
-                "give password or password_file",
-            );
-            None
-        }
-        (None, Some(_)) => {
-            scope.fault(
-                "username",
-                "is missing beside the password",
-                "give the user name",
-            );
-            None
-        }
-    };
-    let step_timeout = scope.bounded("step_timeout_s", raw.step_timeout_s, 30, (1, 600));
-    Some(SmtpSettings {
-        roots_pem: raw
-            .extra_ca_file
-            .as_deref()
-            .and_then(|file| roots(scope, file)),
-        host: host?,
-        port: raw.port.unwrap_or(default_port),
-        tls,
-        login,
-        from: from?,
-        to: raw.to.clone(),
-        bounce: raw.bounce.clone(),
-        verp: raw.verp,
-        step_timeout: Duration::from_secs(step_timeout),
-    })
-}
-
-fn roots(scope: &mut Scope<'_>, file: &Path) -> Option<Vec<u8>> {
-    let file = scope.path("extra_ca_file", file);
-    match fs::read(&file) {
-        Ok(pem) => Some(pem),
-        Err(error) => {
-            let reason = format!("{}: {error}", file.display());
-            scope.fault("extra_ca_file", reason, "name a readable PEM file");
-            None
-        }
-    }
 }

@@ -2,7 +2,9 @@
 //! compiled. Opens no socket, database or store.
 
 mod aggregate;
+mod delivery;
 mod deployment;
+mod http;
 mod inventory;
 mod leads;
 mod pap;
@@ -10,6 +12,7 @@ mod profile;
 mod scope;
 mod server;
 mod source;
+mod store;
 mod urls;
 
 use std::path::{Path, PathBuf};
@@ -27,6 +30,7 @@ use crate::profile::Profile;
 pub use aggregate::{Aggregate, Seller};
 pub use pap::Pap;
 use scope::Scope;
+pub use store::StoreSettings;
 pub use urls::PublicUrl;
 
 /// A configuration without findings.
@@ -36,8 +40,7 @@ pub struct Config {
     /// Where this process keeps what must survive it.
     pub data_directory: PathBuf,
     pub keys: Keys,
-    /// The file of the embedded store.
-    pub store_file: PathBuf,
+    pub store: StoreSettings,
     /// How identities of personal agents are fetched.
     pub peers: crate::net::Policy,
     pub deployments: Vec<Deployment>,
@@ -120,10 +123,7 @@ impl Config {
         let peers = pap::policy(&mut scope.below("net"), &raw.net, listen);
         let data_directory = data_directory(&scope, &raw);
         let keys = keys(&mut scope, &raw, &data_directory);
-        let store_file = match &raw.store.file {
-            Some(file) => scope.path("store.file", file),
-            None => data_directory.join("forecourt.db"),
-        };
+        let store = store::compile(&mut scope.below("store"), &raw.store, &data_directory);
         if raw.deployments.is_empty() && scope.clean() {
             let places = sources.usual_places();
             let places: Vec<_> = places
@@ -153,7 +153,7 @@ impl Config {
                 server,
                 data_directory,
                 keys,
-                store_file,
+                store,
                 peers,
                 deployments,
                 tree,

@@ -1,23 +1,27 @@
 //! The configuration as its writer wrote it: every key with its meaning. Nothing is checked here but
 //! names and types; a key that is absent has the default that its comment states.
 
+mod delivery;
 mod deployment;
 mod leads;
 mod pap;
 mod profile;
 mod source;
+mod store;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+pub(crate) use delivery::DELIVERY_KEYS;
+pub use delivery::{Delivery, Directory, Http, HttpForm, Smtp, SmtpTls};
 pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search, Seller};
-pub(crate) use leads::DELIVERY_KEYS;
-pub use leads::{Delivery, Directory, Leads, Network, Smtp, SmtpTls, Vendor};
+pub use leads::{Leads, Network, Scheduling, Vendor};
 pub use pap::{NativeMcp, Net, Nonces, Pap, Registration};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
 pub use source::{Auth, AuthKind, Feed, Rest, Sql};
+pub use store::{Store, StoreKind};
 
 /// The whole file: its tables.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -73,22 +77,4 @@ pub struct Keys {
     /// The key file: one base64 key of 32 bytes a line, the sealing key first. Replicas share it.
     /// Default `keys` in the data folder, made when absent; a file named here must exist.
     pub file: Option<PathBuf>,
-}
-
-/// `[store]`: where leads are kept.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Store {
-    /// Only `embedded` (an SQLite file) in this release, which is the default.
-    pub kind: Option<StoreKind>,
-    /// The file of the embedded store. Default `forecourt.db` in the data folder.
-    pub file: Option<PathBuf>,
-}
-
-/// The kinds of store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum StoreKind {
-    #[default]
-    Embedded,
 }

@@ -4,12 +4,14 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 8] = [
     include_str!("../raw/mod.rs"),
     include_str!("../raw/deployment.rs"),
     include_str!("../raw/profile.rs"),
     include_str!("../raw/source.rs"),
     include_str!("../raw/leads.rs"),
+    include_str!("../raw/delivery.rs"),
+    include_str!("../raw/store.rs"),
     include_str!("../raw/pap.rs"),
 ];
 
@@ -53,7 +55,7 @@ fn kind_words(kind: &str) -> &'static str {
         "bool" => "true or false",
         "u16" | "u32" | "u64" | "usize" => "whole number",
         "f64" => "number",
-        "Scope" | "StoreKind" | "SmtpTls" | "AuthKind" | "Nonces" | "NativeMcp"
+        "Scope" | "StoreKind" | "SmtpTls" | "HttpForm" | "AuthKind" | "Nonces" | "NativeMcp"
         | "Registration" => "word",
         "Vec<String" => "list of texts",
         "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" => "list of tables",

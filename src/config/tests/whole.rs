@@ -28,7 +28,11 @@ fn examples(name: &str) -> Vec<String> {
 }
 
 /// Loads `text` beside a mapping, with the secrets' files where a test can have them.
-fn load(folder: &Path, text: &str, variables: &[(&str, &str)]) -> Result<Config, Vec<Finding>> {
+pub(super) fn load(
+    folder: &Path,
+    text: &str,
+    variables: &[(&str, &str)],
+) -> Result<Config, Vec<Finding>> {
     let file = folder.join("forecourt.toml");
     fs::write(&file, text).unwrap();
     let secret = folder.join("secret").display().to_string();
@@ -64,7 +68,7 @@ fn load_file(
     .map_err(|findings| findings.0)
 }
 
-fn documented(name: &str) -> String {
+pub(super) fn documented(name: &str) -> String {
     examples(name)
         .into_iter()
         .find(|text| text.contains("[deployments.main]"))

@@ -4,6 +4,7 @@ mod table;
 mod second;
 mod values;
 mod verdicts;
+mod leads;
 mod texts;
 mod tools;
 mod capabilities;

@@ -15,7 +15,7 @@ use http::{HeaderMap, Method};
 use serde_json::{Map, Value};
 
 use super::{Content, DeliveryError, Outcome, Parcel};
-use crate::net::{Client, NetError, Policy, Request};
+use crate::net::{Client, NetError, Policy, Request, Response};
 use verdict::Judge;
 pub use verdict::Rules;
 
@@ -122,6 +122,13 @@ impl Http {
 
     pub(super) fn deduplicates(&self) -> bool {
         self.deduplicates
+    }
+
+    /// Posts it and gives back what was answered, whatever it was. The error is for the ledger.
+    pub(super) async fn send(&self, parcel: &Parcel) -> Result<Response, String> {
+        let request = self.request(parcel).map_err(|error| error.to_string())?;
+        let answered = self.client.send(request).await;
+        answered.map_err(|error| error.to_string())
     }
 
     /// Posts the parcel.

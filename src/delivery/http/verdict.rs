@@ -24,6 +24,13 @@ pub struct Rules {
     pub refused: Option<String>,
 }
 
+impl Rules {
+    /// What is wrong with an expression.
+    pub fn check(&self) -> Result<(), String> {
+        Judge::new(self).map(drop)
+    }
+}
+
 pub(super) struct Judge {
     environment: Environment<'static>,
     rules: Rules,

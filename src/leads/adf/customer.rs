@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::record::Record;
 use super::country;
 use super::facts::{positive, text, texts};
 use super::model::{Address, NamePart, Reachable};
@@ -20,14 +21,18 @@ fn country(address: Option<&Value>) -> Option<String> {
 pub(super) struct Buyer<'a> {
     request: &'a Value,
     profile: &'a AdfProfile,
+    /// What became of the appointment, where a scheduling system was asked.
+    booking: Option<&'a Value>,
     channels: Vec<String>,
 }
 
 impl<'a> Buyer<'a> {
-    pub(super) fn new(request: &'a Value, profile: &'a AdfProfile) -> Self {
+    pub(super) fn new(record: &'a Record, profile: &'a AdfProfile) -> Self {
+        let request = &record.request;
         Self {
             request,
             profile,
+            booking: record.booking.as_ref(),
             channels: texts(request.pointer("/consent/allowed_channels")),
         }
     }
@@ -156,7 +161,26 @@ impl<'a> Buyer<'a> {
         if let Some(notes) = text(Some(appointment), "notes") {
             sentence.extend([" Notes: ", &notes]);
         }
+        sentence.extend(self.booked(zone));
         Some(sentence)
+    }
+
+    /// What the scheduling system said; nothing when it left the matter open.
+    fn booked(&self, zone: Option<&str>) -> Option<String> {
+        let at = |text: &str| appointment_time(text, zone);
+        match text(self.booking, "status")?.as_str() {
+            "confirmed" => {
+                let time = text(self.booking, "confirmed_at")?;
+                Some(format!(" Booked: {}.", at(&time)))
+            }
+            "proposed" => {
+                let times = texts(self.booking?.get("proposed_times"));
+                let times: Vec<_> = times.iter().map(|time| at(time)).collect();
+                Some(format!(" Proposed instead: {}.", times.join(", ")))
+            }
+            "rejected" => Some(" Declined by the scheduling system.".to_owned()),
+            _ => None,
+        }
     }
 
     /// The line that names the permitted channels, where the profile has it.

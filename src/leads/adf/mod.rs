@@ -61,7 +61,7 @@ pub fn render(
         record,
         profile,
         settings,
-        buyer: Buyer::new(&record.request, profile),
+        buyer: Buyer::new(record, profile),
     };
     let facts = page.facts();
     let content = match page.vehicles() {
@@ -295,5 +295,7 @@ impl Page<'_> {
     }
 }
 
+#[cfg(test)]
+mod sample_tests;
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use super::super::record::{Receiver, RecordedCaller};
 use super::super::settings::{Network, Vendor as VendorSettings};
 use super::*;
 
-fn data(name: &str) -> PathBuf {
+pub(super) fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/data/adf")
         .join(name)
@@ -21,7 +21,7 @@ fn fixture(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(data(name)).unwrap()).unwrap()
 }
 
-fn record(request: Value) -> Record {
+pub(super) fn record(request: Value) -> Record {
     Record {
         request,
         caller: RecordedCaller::Anonymous,
@@ -35,10 +35,11 @@ fn record(request: Value) -> Record {
             email: None,
         },
         listing: None,
+        booking: None,
     }
 }
 
-fn settings() -> Settings {
+pub(super) fn settings() -> Settings {
     Settings {
         network: Some(Network {
             name: "Example Network".to_owned(),
@@ -48,7 +49,7 @@ fn settings() -> Settings {
     }
 }
 
-fn accepted_at() -> Timestamp {
+pub(super) fn accepted_at() -> Timestamp {
     "2026-04-30T10:16:00Z".parse().unwrap()
 }
 
@@ -72,7 +73,7 @@ fn profile(text: &str) -> AdfProfile {
 }
 
 /// A small lead that every test can add to.
-fn lead() -> Value {
+pub(super) fn lead() -> Value {
     json!({
         "type": "lead.submit.request",
         "customer": { "first_name": "Robin", "last_name": "Sample", "email": "robin@example.com", "phone": "+15035550142" },
@@ -148,7 +149,7 @@ fn heard(element: Option<&::adf::TextElement<'_>>) -> String {
     parts.iter().map(text).collect()
 }
 
-fn assert_valid(document: &str) {
+pub(super) fn assert_valid(document: &str) {
     xmllint(document).unwrap_or_else(|error| panic!("{error}\n{document}"));
     oracle(document).unwrap_or_else(|error| panic!("{error}\n{document}"));
 }
@@ -189,7 +190,7 @@ fn the_validators_can_tell() {
     assert!(counted > 55, "{counted}");
 }
 
-// AAP-567 AAP-566
+// AAP-567 AAP-566 AAP-573
 #[test]
 fn notes_of_a_vehicle_are_one_comments_element() {
     let written = standard(with(

@@ -14,7 +14,7 @@ use super::record::{Record, RecordError};
 use super::settings::Settings;
 use crate::clock::Clock;
 use crate::seal::KeyRing;
-use crate::store::{Delivery, DeliveryState, Ending, Lead, LeadFilter, Store, StoreError};
+use crate::store::{Delivery, DeliveryState, Ending, Lead, LeadFilter, PERSON, Store, StoreError};
 
 pub use purge::{Purge, Purged};
 
@@ -191,6 +191,10 @@ impl Ledger {
         let mut done = Vec::new();
         for delivery in &lead.deliveries {
             if target.is_some_and(|target| target != delivery.target) {
+                continue;
+            }
+            // What a person has to do about an appointment cannot be sent.
+            if delivery.target == PERSON && state == DeliveryState::Queued {
                 continue;
             }
             let ending = Ending {

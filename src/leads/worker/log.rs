@@ -1,6 +1,6 @@
 //! What the worker says to the operator: ids, states and classes of failure, never a customer's value.
 
-use super::super::{Leads, LedgerError};
+use super::super::{LeadError, Leads, LedgerError};
 use crate::store::{Ending, Job, Recovered, StoreError};
 
 pub(super) fn took_over(leads: &Leads, found: Recovered) {
@@ -32,6 +32,21 @@ pub(super) fn attempted(job: &Job, kind: &str, ending: &Ending) {
         detail = %ending.detail,
         "leads: delivery attempt"
     );
+}
+
+pub(super) fn paused(job: &Job, pause: std::time::Duration) {
+    let seconds = pause.as_secs();
+    tracing::warn!(
+        deployment = %job.deployment,
+        target = %job.target,
+        seconds,
+        "leads: the target fails again and again; it is left alone for a while"
+    );
+}
+
+pub(super) fn not_completed(leads: &Leads, error: &LeadError) {
+    let deployment = leads.settings.deployment.as_str();
+    tracing::error!(deployment, %error, "leads: pending leads could not be completed");
 }
 
 pub(super) fn lease_lost(job: &Job) {

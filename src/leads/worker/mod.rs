@@ -1,6 +1,7 @@
 //! The outbox worker: takes what is due, renders it, hands it over, writes down how that ended. Whatever
 //! happens to the process, a lead is neither lost nor sent twice by its doing.
 
+mod breaker;
 mod ending;
 mod log;
 
@@ -13,11 +14,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::adf::{self, Rendered};
+use super::alerts::{self, Event};
 use super::record::Record;
 use super::settings::{Settings, TargetSettings};
 use super::{Leads, LeadsError, Ledger, Purge};
 use crate::delivery::{Outcome, Parcel, Target};
+use crate::failpoint;
 use crate::store::{Job, StoreError};
+use breaker::Breaker;
 
 /// How long a worker may hold a job. Every attempt is cut off well before.
 const LEASE: Duration = Duration::from_mins(10);
@@ -26,20 +30,21 @@ const ATTEMPT: Duration = Duration::from_mins(5);
 /// How often an idle worker looks for what other processes left in the outbox.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How often it looks for jobs of processes that ended.
-const RECOVER_EVERY: Duration = Duration::from_secs(30);
+const RECOVER_EVERY: Duration = Duration::from_secs(10);
 /// After how many such looks it tidies up.
-const TIDY_EVERY: u32 = 20;
+const TIDY_EVERY: u32 = 60;
 /// How long it waits when the store does not answer.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 
-/// How often the outcome of an attempt is offered to a store that fails.
-const RECORD_TRIES: u32 = 30;
+/// How often the outcome of an attempt is offered to a store that fails: nearly as long as the lease lasts.
+const RECORD_TRIES: u32 = 280;
 
 /// A target with its settings, open.
 #[derive(Debug)]
 pub(super) struct Way {
     pub(super) settings: TargetSettings,
     target: Target,
+    breaker: Breaker,
 }
 
 impl Way {
@@ -52,6 +57,7 @@ impl Way {
             Ok(Self {
                 settings: target.clone(),
                 target: opened,
+                breaker: Breaker::new(target.per_minute),
             })
         };
         settings.targets.iter().map(open).collect()
@@ -62,6 +68,7 @@ impl Way {
 pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
     recover(&leads).await;
     let mut workers = JoinSet::new();
+    workers.spawn(alerts::run(Arc::clone(&leads), stop.clone()));
     for index in 0..leads.targets.len() {
         let copies = leads
             .targets
@@ -81,13 +88,22 @@ pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
             tidy(&leads).await;
         }
     }
+    leads.stopping.send_replace(true);
     while workers.join_next().await.is_some() {}
 }
 
 async fn recover(leads: &Leads) {
     match leads.store.recover(leads.clock.now()).await {
-        Ok(found) => log::took_over(leads, found),
+        Ok(found) => {
+            log::took_over(leads, found);
+            for _ in 0..found.held {
+                leads.notices.say(Event::Held, "", "");
+            }
+        }
         Err(error) => log::store_failed(leads, &error),
+    }
+    if let Err(error) = leads.finish_overdue().await {
+        log::not_completed(leads, &error);
     }
 }
 
@@ -132,7 +148,7 @@ async fn serve(leads: Arc<Leads>, index: usize, mut stop: watch::Receiver<bool>)
         // Registered before looking, so that a lead accepted meanwhile is not overlooked.
         let mut work = pin!(leads.work.notified());
         work.as_mut().enable();
-        let pause = match step(&leads, way).await {
+        let pause = match admitted(&leads, way).await {
             Ok(true) => continue,
             Ok(false) => pause(&leads, way).await,
             Err(error) => {
@@ -150,6 +166,9 @@ async fn serve(leads: Arc<Leads>, index: usize, mut stop: watch::Receiver<bool>)
 
 /// How long until the next delivery falls due, at most [`LOOK_EVERY`].
 async fn pause(leads: &Leads, way: &Way) -> Duration {
+    if let Some(wait) = way.breaker.wait(leads.clock.now()) {
+        return wait.clamp(Duration::from_millis(20), LOOK_EVERY);
+    }
     let due = leads
         .store
         .next_due(&leads.settings.deployment, &way.settings.name)
@@ -163,6 +182,14 @@ async fn pause(leads: &Leads, way: &Way) -> Duration {
         .clamp(Duration::from_millis(20), LOOK_EVERY)
 }
 
+/// The same as [`step`], unless the target's pace or its troubles ask for patience.
+async fn admitted(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
+    if way.breaker.wait(leads.clock.now()).is_some() {
+        return Ok(false);
+    }
+    step(leads, way).await
+}
+
 /// Delivers one due lead of one target; `false` when none is due.
 async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
     let now = leads.clock.now();
@@ -174,16 +201,24 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
         .take_job(deployment, &way.settings.name, now, lease_until)
         .await?;
     let Some(job) = job else { return Ok(false) };
+    failpoint::reached("worker.taken");
+    way.breaker.spend(now);
     let outcome = match tokio::time::timeout(ATTEMPT, attempt(leads, way, &job)).await {
         Ok(outcome) => outcome?,
         // Nobody can say how far it got.
         Err(_) => Some(Outcome::Unknown("the attempt took too long".to_owned())),
     };
+    failpoint::reached("worker.transmitted");
     let Some(outcome) = outcome else {
         log::lease_lost(&job);
         return Ok(true);
     };
+    if let Some(pause) = way.breaker.note(&outcome, leads.clock.now()) {
+        log::paused(&job, pause);
+        leads.notices.say(Event::Paused, &job.target, &job.lead_id);
+    }
     record(leads, way, &job, outcome).await;
+    failpoint::reached("worker.finished");
     Ok(true)
 }
 
@@ -194,14 +229,20 @@ async fn attempt(leads: &Leads, way: &Way, job: &Job) -> Result<Option<Outcome>,
         // A matter of configuration or keys: once that is mended, the lead goes out.
         Err(reason) => return Ok(Some(Outcome::Retry(reason))),
     };
-    let ready = match way.target.prepare(&parcel).await {
+    let mut stopping = leads.stopping.subscribe();
+    let prepared = tokio::select! {
+        prepared = way.target.prepare(&parcel) => prepared,
+        // Nothing was handed over yet, so it is parked for the next process.
+        () = stopped(&mut stopping) => Err(Outcome::Retry("the process was stopping".to_owned())),
+    };
+    let ready = match prepared {
         Ok(ready) => ready,
         Err(outcome) => return Ok(Some(outcome)),
     };
     // From here a crash leaves the outcome open, and the store must know that before it can happen.
     if !ready.repeats_safely() {
         match leads.store.mark_transmitting(job, leads.clock.now()).await {
-            Ok(true) => {}
+            Ok(true) => failpoint::reached("worker.marked"),
             Ok(false) => {
                 ready.abandon();
                 return Ok(None);
@@ -248,11 +289,18 @@ async fn record(leads: &Leads, way: &Way, job: &Job, outcome: Outcome) {
     let now = leads.clock.now();
     let ending = ending::of(job, &way.settings.retry, outcome, now);
     log::attempted(job, way.target.kind(), &ending);
+    leads.counters.ended(ending.state);
+    if let Some(event) = Event::of(ending.state) {
+        leads.notices.say(event, &job.target, &job.lead_id);
+    }
     for _ in 0..RECORD_TRIES {
         match leads.store.finish(job, ending.clone(), now).await {
             Ok(true) => return,
             Ok(false) => return log::lease_lost(job),
             Err(error) => log::not_recorded(job, &error),
+        }
+        if *leads.stopping.borrow() {
+            return;
         }
         tokio::time::sleep(STORE_PAUSE).await;
     }

@@ -306,3 +306,99 @@ async fn old_leads_leave_the_ledger_once_they_are_delivered() {
     tidy(&leads).await;
     assert_eq!(desk.count().await, 1, "what is not delivered stays");
 }
+
+#[tokio::test]
+async fn what_needs_a_person_is_told_without_a_customers_value() {
+    let desk = Desk::new().await;
+    let out = desk.directory.path().join("alerts");
+    let operator = MailReceiver::start("127.0.0.1:0".parse().unwrap(), &out, 100_000)
+        .await
+        .unwrap();
+    let server = Scripted::start(Fault::DropAfterText).await;
+    let leads = desk.leads(|settings| {
+        settings.targets[0].delivery = smtp(server.address);
+        settings.alerts = vec![crate::leads::AlertSettings {
+            name: "ops".to_owned(),
+            delivery: smtp(operator.address()),
+        }];
+    });
+    accept(&leads, &request("k")).await.unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(run(Arc::clone(&leads), stopped));
+    while state(&desk.store).await.0 != DeliveryState::Held {
+        tokio::task::yield_now().await;
+    }
+    // what was collected so far goes out before the end
+    stop.send(true).unwrap();
+    worker.await.unwrap();
+    operator.stop().await;
+    let mails = mails(&out);
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    let lead = desk
+        .store
+        .leads(&LeadFilter::default())
+        .await
+        .unwrap()
+        .remove(0);
+    assert!(
+        mails[0].contains(&lead.lead_id) && mails[0].contains("held"),
+        "{}",
+        mails[0]
+    );
+    assert!(
+        !mails[0].contains("Robin") && !mails[0].contains("robin"),
+        "{}",
+        mails[0]
+    );
+    let counts = leads.counters();
+    assert_eq!((counts.accepted, counts.held, counts.alerts), (1, 1, 1));
+}
+
+#[tokio::test]
+async fn a_target_that_fails_again_and_again_is_left_alone() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::Answer("RCPT", "450 later")).await;
+    let leads = desk_to(&desk, server.address);
+    for number in 0..8 {
+        accept(&leads, &request(&format!("k{number}")))
+            .await
+            .unwrap();
+    }
+    let mut tried = 0;
+    while admitted(&leads, &leads.targets[0]).await.unwrap() {
+        tried += 1;
+    }
+    assert_eq!(tried, 5);
+    desk.clock.advance(SignedDuration::from_secs(31));
+    assert!(
+        admitted(&leads, &leads.targets[0]).await.unwrap(),
+        "one probe"
+    );
+    assert!(!admitted(&leads, &leads.targets[0]).await.unwrap());
+    server.set(Fault::None);
+    desk.clock.advance(SignedDuration::from_secs(121));
+    let mut delivered = 0;
+    while admitted(&leads, &leads.targets[0]).await.unwrap() {
+        delivered += 1;
+    }
+    assert_eq!(delivered, 8);
+    assert_eq!(server.mails().len(), 8);
+}
+
+// AAP-577
+#[tokio::test]
+async fn a_stop_parks_what_was_not_handed_over_yet() {
+    let desk = Desk::new().await;
+    // takes the connection and never greets
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let leads = desk_to(&desk, listener.local_addr().unwrap());
+    accept(&leads, &request("k")).await.unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(run(Arc::clone(&leads), stopped));
+    let _silent = listener.accept().await.unwrap();
+    stop.send(true).unwrap();
+    worker.await.unwrap();
+    let (state, _, detail) = state(&desk.store).await;
+    assert_eq!(state, DeliveryState::Waiting);
+    assert!(detail.contains("stopping"), "{detail}");
+}

@@ -113,6 +113,21 @@ async fn accept(
     acceptance: Acceptance,
     now: Timestamp,
 ) -> Result<Accepted, sqlx::Error> {
+    let answer = Some(acceptance.answer.as_str());
+    if let Some(entry) = claim(connection, &acceptance, answer, now).await? {
+        return Ok(Accepted::Existing(entry));
+    }
+    write_lead(connection, &acceptance, now).await?;
+    Ok(Accepted::New)
+}
+
+/// Claims the key; what stands under it when it is taken.
+pub(super) async fn claim(
+    connection: &mut SqliteConnection,
+    acceptance: &Acceptance,
+    answer: Option<&str>,
+    now: Timestamp,
+) -> Result<Option<KeyEntry>, sqlx::Error> {
     let taken =
         sqlx::query("SELECT fingerprint, lead_id, answer, expires_at FROM keys WHERE key = ?")
             .bind(&acceptance.key)
@@ -121,17 +136,26 @@ async fn accept(
     if let Some(row) = taken {
         let expires_at: i64 = row.try_get(3)?;
         if expires_at > now.as_millisecond() {
-            return key_entry(&row).map(Accepted::Existing);
+            return key_entry(&row).map(Some);
         }
     }
     sqlx::query("INSERT OR REPLACE INTO keys (key, fingerprint, lead_id, answer, expires_at) VALUES (?, ?, ?, ?, ?)")
         .bind(&acceptance.key)
         .bind(&acceptance.fingerprint)
         .bind(&acceptance.lead_id)
-        .bind(&acceptance.answer)
+        .bind(answer)
         .bind(acceptance.key_expires_at.as_millisecond())
         .execute(&mut *connection)
         .await?;
+    Ok(None)
+}
+
+/// Writes ledger record and outbox.
+pub(super) async fn write_lead(
+    connection: &mut SqliteConnection,
+    acceptance: &Acceptance,
+    now: Timestamp,
+) -> Result<(), sqlx::Error> {
     sqlx::query("INSERT INTO leads (lead_id, deployment, dealer, accepted_at, record, answer) VALUES (?, ?, ?, ?, ?, ?)")
         .bind(&acceptance.lead_id)
         .bind(&acceptance.deployment)
@@ -151,7 +175,7 @@ async fn accept(
             .execute(&mut *connection)
             .await?;
     }
-    Ok(Accepted::New)
+    Ok(())
 }
 
 pub(super) async fn claim_all(

@@ -4,6 +4,7 @@
 mod keys;
 mod ledger;
 mod outbox;
+mod pending;
 mod presence;
 mod sessions;
 mod takeover;

@@ -170,11 +170,14 @@ async fn finish(
     ending: Ending,
     now: Timestamp,
 ) -> Result<bool, sqlx::Error> {
+    // Who took the job for orphaned could not know how it ended; whoever carried it out does.
     let done = sqlx::query(
         "UPDATE deliveries
-         SET state = ?, due_at = coalesce(?, due_at), detail = ?, updated_at = ?,
+         SET state = ?1, due_at = coalesce(?2, due_at), detail = ?3, updated_at = ?4,
              worker = '', lease_until = 0, transmitting = 0
-         WHERE lead_id = ? AND target = ? AND state = 'sending' AND worker = ? AND attempts = ?",
+         WHERE lead_id = ?5 AND target = ?6 AND attempts = ?8
+             AND ((state = 'sending' AND worker = ?7)
+                 OR (state = 'held' AND ?1 IN ('delivered', 'refused')))",
     )
     .bind(ending.state.id())
     .bind(ending.due_at.map(Timestamp::as_millisecond))

@@ -8,6 +8,7 @@ use super::super::rows::{
 };
 use super::outbox::number;
 use super::{Redis, instant, millis};
+use crate::clock::Clock;
 
 /// How many ids are looked at in one go.
 const WINDOW: isize = 200;
@@ -164,6 +165,7 @@ impl Redis {
 
     pub(in crate::store) async fn remove(&self, lead_ids: &[String]) -> Result<u64, StoreError> {
         let mut step = self.step(&self.scripts.remove);
+        step.arg(millis(Clock::system().now()));
         for lead_id in lead_ids {
             step.arg(lead_id);
         }
@@ -202,6 +204,16 @@ impl Redis {
         restored: Restored,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        self.put_back(restored, now, false).await
+    }
+
+    /// The same for what a journal says, which may be erased or never have been taken.
+    pub(super) async fn put_back(
+        &self,
+        restored: Restored,
+        now: Timestamp,
+        from_journal: bool,
+    ) -> Result<bool, StoreError> {
         let mut step = self.step(&self.scripts.restore);
         let key = restored.key.filter(|key| key.expires_at > now);
         let ttl = key.as_ref().map_or(1, |key| {
@@ -221,7 +233,8 @@ impl Redis {
             .arg(fingerprint)
             .arg(millis(until))
             .arg(ttl.to_string())
-            .arg(restored.deliveries.len().to_string());
+            .arg(restored.deliveries.len().to_string())
+            .arg(if from_journal { "1" } else { "0" });
         for delivery in restored.deliveries {
             step.arg(delivery.target)
                 .arg(delivery.state.id())

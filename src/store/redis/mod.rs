@@ -1,43 +1,42 @@
 //! The Redis store: what replicas share. Every step that must be atomic is one Lua script over keys of one
 //! hash tag, so it is one in a cluster too. A server that may evict or that keeps nothing is refused.
 
+mod accept;
+mod gate;
+mod journal;
 mod ledger;
+mod link;
 mod outbox;
+mod pending;
+mod recall;
 mod script;
 mod sessions;
+mod settings;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::{Client, FromRedisValue, RedisError};
+use redis::{FromRedisValue, RedisError};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::StoreError;
-use super::rows::{Acceptance, Accepted, Claim, KeyEntry};
+use super::rows::Claim;
+use crate::clock::Clock;
+use gate::Warden;
+use journal::Journal;
+use link::Link;
 use script::{Scripts, Step};
+pub use settings::{RedisSettings, Topology};
 
-/// How long one command may take.
-const RESPONSE: Duration = Duration::from_secs(5);
 /// How often a process that delivers says that it lives.
 const HEARTBEAT: Duration = Duration::from_secs(5);
+/// How long it is remembered that a process left.
+const GONE_S: u32 = 3600;
 /// How long it counts as alive after it last said so.
 const ALIVE: Duration = Duration::from_secs(20);
-
-/// Which Redis, and how to use it.
-#[derive(Clone)]
-pub struct RedisSettings {
-    /// `redis://…` or `rediss://…`, with credentials where it needs them.
-    pub url: String,
-    /// What all keys begin with; deployments of several Forecourts on one server differ in it.
-    pub prefix: String,
-    /// Takes a server that may evict keys: leads could be lost and sent twice.
-    pub danger_allow_eviction: bool,
-    /// Takes a server that keeps nothing over a restart.
-    pub danger_allow_no_persistence: bool,
-}
 
 /// The Redis store.
 pub struct Redis {
@@ -48,24 +47,19 @@ pub struct Redis {
     claims: String,
     /// This opened store's own name: whose jobs are whose.
     instance: String,
-    connection: ConnectionManager,
+    link: Link,
+    wait: Option<(u32, Duration)>,
     scripts: Scripts,
     heartbeat: Mutex<Option<JoinHandle<()>>>,
+    /// Where this process keeps a journal.
+    warden: Option<Warden>,
 }
 
 impl Redis {
     /// Connects and looks whether the server keeps what it is given.
-    pub async fn open(settings: &RedisSettings) -> Result<Self, StoreError> {
-        let client = Client::open(settings.url.as_str()).map_err(|_| StoreError::Unavailable {
-            place: "redis".to_owned(),
-            cause: "the URL is not valid".to_owned(),
-        })?;
-        let place = format!("redis {}", client.get_connection_info().addr());
-        let config = ConnectionManagerConfig::new()
-            .set_response_timeout(Some(RESPONSE))
-            .set_connection_timeout(Some(RESPONSE));
-        let connecting = ConnectionManager::new_with_config(client, config);
-        let connection = connecting
+    pub async fn open(settings: &RedisSettings) -> Result<Arc<Self>, StoreError> {
+        let place = format!("redis {}", settings.place());
+        let link = Link::open(settings)
             .await
             .map_err(|error| unavailable(&place, &error))?;
         let store = Self {
@@ -74,36 +68,105 @@ impl Redis {
             instance: uuid::Uuid::new_v4().simple().to_string(),
             scripts: Scripts::new(),
             heartbeat: Mutex::new(None),
+            warden: match &settings.journal {
+                Some(folder) => Some(Warden::new(Journal::open(folder)?)),
+                None => None,
+            },
+            wait: settings.wait,
             place,
-            connection,
+            link,
         };
         store.refuse_forgetful(settings).await?;
+        let store = Arc::new(store);
+        if let Some(warden) = &store.warden {
+            let now = Clock::system().now();
+            let belongs = store.belongs(&warden.journal.id).await?;
+            store.tend(warden, now).await?;
+            // What an earlier life of this process could not tell Redis any more. A lead that a whole Redis
+            // lacks was never taken; unless others went on without this process.
+            let known = warden.journal.recall().await?;
+            if !belongs {
+                store.restore_leads(&known, now).await?;
+            }
+            store.succeed(&warden.journal.id).await?;
+            store.settle_attempts(&known, now).await?;
+            tokio::spawn(gate::watch(Arc::downgrade(&store)));
+        }
         Ok(store)
+    }
+
+    /// Whether the Redis was never without this process's knowledge.
+    async fn belongs(&self, journal: &str) -> Result<bool, StoreError> {
+        let mut known = redis::cmd("HEXISTS");
+        known.arg(format!("{}members", self.leads)).arg(journal);
+        self.command(&known).await
+    }
+
+    /// Whoever held this journal before is dead, or the journal's lock would be taken: its jobs are orphans.
+    async fn succeed(&self, journal: &str) -> Result<(), StoreError> {
+        let mut swap = redis::cmd("GETSET");
+        swap.arg(format!("{}instance:{journal}", self.leads));
+        let earlier: Option<String> = self.command(swap.arg(&self.instance)).await?;
+        match earlier {
+            Some(earlier) => self.leave(&earlier).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Says that a process is gone.
+    async fn leave(&self, instance: &str) -> Result<(), StoreError> {
+        let mut gone = redis::cmd("SET");
+        gone.arg(format!("{}gone:{instance}", self.leads));
+        gone.arg("1").arg("EX").arg(GONE_S);
+        self.command::<String>(&gone).await.map(drop)
+    }
+
+    /// The name under which this process vouches; empty where it keeps no journal.
+    fn member(&self) -> &str {
+        self.warden
+            .as_ref()
+            .map_or("", |warden| warden.journal.id.as_str())
     }
 
     /// Refuses a server that may forget leads.
     async fn refuse_forgetful(&self, settings: &RedisSettings) -> Result<(), StoreError> {
-        let memory: String = self.command(redis::cmd("INFO").arg("memory")).await?;
-        let persistence: String = self.command(redis::cmd("INFO").arg("persistence")).await?;
+        let [memory, persistence, _]: [String; 3] =
+            self.run(self.step(&self.scripts.facts)).await?;
         let says = |info: &str, line: &str| info.lines().any(|other| other.trim() == line);
-        let unlimited = says(&memory, "maxmemory:0");
-        if !unlimited
-            && !says(&memory, "maxmemory_policy:noeviction")
-            && !settings.danger_allow_eviction
-        {
-            return Err(StoreError::Unfit {
-                place: self.place.clone(),
-                reason: "its maxmemory-policy may evict keys: set it to noeviction",
-            });
+        let keeps_all =
+            says(&memory, "maxmemory:0") || says(&memory, "maxmemory_policy:noeviction");
+        if !keeps_all && !settings.danger_allow_eviction {
+            return Err(self.unfit("its maxmemory-policy may evict keys: set it to noeviction"));
         }
-        let appends = says(&persistence, "aof_enabled:1");
-        if !appends && !settings.danger_allow_no_persistence {
-            return Err(StoreError::Unfit {
-                place: self.place.clone(),
-                reason: "it keeps no append-only file: set appendonly to yes",
-            });
+        if !says(&persistence, "aof_enabled:1") && !settings.danger_allow_no_persistence {
+            return Err(self.unfit("it keeps no append-only file: set appendonly to yes"));
         }
         Ok(())
+    }
+
+    fn unfit(&self, reason: &'static str) -> StoreError {
+        StoreError::Unfit {
+            place: self.place.clone(),
+            reason,
+        }
+    }
+
+    /// Waits until enough replicas have what was written, where the operator asks for it.
+    async fn confirmed(&self) -> Result<(), StoreError> {
+        let Some((replicas, within)) = self.wait else {
+            return Ok(());
+        };
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(replicas)
+            .arg(u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
+        let confirmed: u32 = self.command(&wait).await?;
+        if confirmed >= replicas {
+            return Ok(());
+        }
+        Err(StoreError::Unavailable {
+            place: self.place.clone(),
+            cause: format!("{confirmed} of {replicas} replicas confirmed in time"),
+        })
     }
 
     pub(super) async fn ping(&self) -> Result<(), StoreError> {
@@ -113,60 +176,8 @@ impl Redis {
     pub(super) async fn close(&self) {
         if let Some(task) = self.heartbeat.lock().await.take() {
             task.abort();
-            let key = format!("{}alive:{}", self.leads, self.instance);
-            drop(self.command::<i64>(redis::cmd("DEL").arg(key)).await);
+            drop(self.leave(&self.instance).await);
         }
-    }
-
-    pub(super) async fn accept(
-        &self,
-        acceptance: Acceptance,
-        now: Timestamp,
-    ) -> Result<Accepted, StoreError> {
-        let mut step = self.step(&self.scripts.accept);
-        step.arg(&acceptance.key)
-            .arg(millis(acceptance.key_expires_at))
-            .arg(&acceptance.fingerprint)
-            .arg(&acceptance.lead_id)
-            .arg(&acceptance.deployment)
-            .arg(&acceptance.dealer)
-            .arg(millis(acceptance.accepted_at))
-            .arg(&acceptance.record)
-            .arg(&acceptance.answer)
-            .arg(millis(now));
-        for delivery in &acceptance.deliveries {
-            step.arg(&delivery.target).arg(millis(delivery.due_at));
-        }
-        let found: Vec<String> = self.run(step).await?;
-        match found.as_slice() {
-            [] => Ok(Accepted::New),
-            [fingerprint, lead_id, answer] => Ok(Accepted::Existing(KeyEntry {
-                fingerprint: fingerprint.clone(),
-                lead_id: lead_id.clone(),
-                answer: Some(answer.clone()),
-            })),
-            _ => Err(StoreError::Corrupt("an idempotency key".to_owned())),
-        }
-    }
-
-    pub(super) async fn key(
-        &self,
-        key: &str,
-        now: Timestamp,
-    ) -> Result<Option<KeyEntry>, StoreError> {
-        let mut command = redis::cmd("HMGET");
-        command.arg(format!("{}key:{key}", self.leads));
-        command.arg(&["expires_at", "fingerprint", "lead_id", "answer"]);
-        let found: Vec<Option<String>> = self.command(&command).await?;
-        let [Some(expires_at), Some(fingerprint), Some(lead_id), answer] = found.as_slice() else {
-            return Ok(None);
-        };
-        let standing = instant(expires_at)? > now;
-        Ok(standing.then(|| KeyEntry {
-            fingerprint: fingerprint.clone(),
-            lead_id: lead_id.clone(),
-            answer: answer.clone(),
-        }))
     }
 
     pub(super) async fn claim_all(
@@ -210,14 +221,14 @@ impl Redis {
     }
 
     async fn run<T: FromRedisValue>(&self, step: Step<'_>) -> Result<T, StoreError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.link.clone();
         step.run(&mut connection)
             .await
             .map_err(|error| self.fail(&error))
     }
 
     async fn command<T: FromRedisValue>(&self, command: &redis::Cmd) -> Result<T, StoreError> {
-        let mut connection = self.connection.clone();
+        let mut connection = self.link.clone();
         command
             .query_async(&mut connection)
             .await
@@ -247,14 +258,6 @@ fn instant(text: &str) -> Result<Timestamp, StoreError> {
         .ok()
         .and_then(|milliseconds| Timestamp::from_millisecond(milliseconds).ok())
         .ok_or_else(|| StoreError::Corrupt("a time".to_owned()))
-}
-
-impl fmt::Debug for RedisSettings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisSettings")
-            .field("prefix", &self.prefix)
-            .finish_non_exhaustive()
-    }
 }
 
 impl fmt::Debug for Redis {

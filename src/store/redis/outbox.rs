@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::super::StoreError;
 use super::super::rows::{DeliveryState, Ending, Job, Recovered};
 use super::super::{INTERRUPTED_BEFORE, INTERRUPTED_DURING};
+use super::script::Step;
 use super::{ALIVE, HEARTBEAT, Redis, instant, millis};
+use crate::failpoint;
 
 impl Redis {
     pub(in crate::store) async fn take_job(
@@ -20,7 +22,8 @@ impl Redis {
             .arg(target)
             .arg(&self.instance)
             .arg(millis(now))
-            .arg(millis(lease_until));
+            .arg(millis(lease_until))
+            .arg(self.member());
         let taken: Vec<String> = self.run(step).await?;
         let [lead_id, attempt, accepted_at, record] = taken.as_slice() else {
             return Ok(None);
@@ -41,6 +44,23 @@ impl Redis {
         job: &Job,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(warden) = &self.warden {
+            warden.begun(job).await?;
+        }
+        let marked = self.mark(job, now).await;
+        if let (Some(warden), Ok(false) | Err(_)) = (&self.warden, &marked) {
+            // Nothing is sent, so nothing may have been taken.
+            let abandoned = Ending {
+                state: DeliveryState::Waiting,
+                due_at: None,
+                detail: String::new(),
+            };
+            warden.ended(job, &abandoned, now).await?;
+        }
+        marked
+    }
+
+    async fn mark(&self, job: &Job, now: Timestamp) -> Result<bool, StoreError> {
         let mut step = self.step(&self.scripts.mark);
         step.arg(&job.lead_id)
             .arg(&job.target)
@@ -56,6 +76,10 @@ impl Redis {
         ending: Ending,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
+        if let Some(warden) = &self.warden {
+            warden.ended(job, &ending, now).await?;
+            failpoint::reached("ending.journaled");
+        }
         let mut step = self.step(&self.scripts.finish);
         step.arg(&job.lead_id)
             .arg(&job.target)
@@ -109,7 +133,8 @@ impl Redis {
         step.arg(&self.instance)
             .arg(millis(now))
             .arg(INTERRUPTED_DURING)
-            .arg(INTERRUPTED_BEFORE);
+            .arg(INTERRUPTED_BEFORE)
+            .arg(ALIVE.as_secs().to_string());
         let (queued, held) = self.run(step).await?;
         Ok(Recovered { queued, held })
     }
@@ -119,21 +144,28 @@ impl Redis {
         if task.is_some() {
             return Ok(());
         }
-        let mut beat = redis::cmd("SET");
-        beat.arg(format!("{}alive:{}", self.leads, self.instance))
-            .arg("1")
-            .arg("PX")
-            .arg(u64::try_from(ALIVE.as_millis()).unwrap_or(u64::MAX));
-        self.command::<String>(&beat).await?;
-        let mut connection = self.connection.clone();
+        self.run::<i64>(self.alive()).await?;
+        let script = self.scripts.alive.clone();
+        let (prefix, instance) = (self.leads.clone(), self.instance.clone());
+        let mut connection = self.link.clone();
         *task = Some(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(HEARTBEAT).await;
                 // A beat that is missed is made up for by the next.
-                drop(beat.query_async::<String>(&mut connection).await);
+                let mut step = Step::new(&script, &prefix);
+                step.arg(&instance).arg(ALIVE.as_millis().to_string());
+                drop(step.run::<i64>(&mut connection).await);
             }
         }));
         Ok(())
+    }
+}
+
+impl Redis {
+    fn alive(&self) -> Step<'_> {
+        let mut step = self.step(&self.scripts.alive);
+        step.arg(&self.instance).arg(ALIVE.as_millis().to_string());
+        step
     }
 }
 

@@ -1,10 +1,20 @@
 //! The Lua scripts, and one call of one of them. Must not know what they do.
 
-use redis::aio::ConnectionManager;
 use redis::{FromRedisValue, RedisError, Script};
+
+use super::link::Link;
 
 /// Every script of the store.
 pub(super) struct Scripts {
+    pub(super) facts: Script,
+    pub(super) key: Script,
+    pub(super) alive: Script,
+    pub(super) beat: Script,
+    pub(super) repair: Script,
+    pub(super) settle: Script,
+    pub(super) confirm: Script,
+    pub(super) pend: Script,
+    pub(super) complete: Script,
     pub(super) accept: Script,
     pub(super) take: Script,
     pub(super) mark: Script,
@@ -21,9 +31,22 @@ pub(super) struct Scripts {
 
 impl Scripts {
     pub(super) fn new() -> Self {
-        let with_prelude =
-            |body: &str| Script::new(&format!("{}\n{body}", include_str!("lua/prelude.lua")));
+        let prelude = concat!(
+            include_str!("lua/prelude.lua"),
+            "\n",
+            include_str!("lua/guard.lua")
+        );
+        let with_prelude = |body: &str| Script::new(&format!("{prelude}\n{body}"));
         Self {
+            facts: Script::new(include_str!("lua/facts.lua")),
+            key: with_prelude(include_str!("lua/key.lua")),
+            alive: with_prelude(include_str!("lua/alive.lua")),
+            beat: with_prelude(include_str!("lua/beat.lua")),
+            repair: with_prelude(include_str!("lua/repair.lua")),
+            settle: with_prelude(include_str!("lua/settle.lua")),
+            confirm: with_prelude(include_str!("lua/confirm.lua")),
+            pend: with_prelude(include_str!("lua/pend.lua")),
+            complete: with_prelude(include_str!("lua/complete.lua")),
             accept: with_prelude(include_str!("lua/accept.lua")),
             take: with_prelude(include_str!("lua/take.lua")),
             mark: with_prelude(include_str!("lua/mark.lua")),
@@ -63,7 +86,7 @@ impl<'a> Step<'a> {
 
     pub(super) async fn run<T: FromRedisValue>(
         self,
-        connection: &mut ConnectionManager,
+        connection: &mut Link,
     ) -> Result<T, RedisError> {
         let mut call = self.script.key(self.prefix);
         call.arg(self.arguments);

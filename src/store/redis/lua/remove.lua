@@ -1,6 +1,10 @@
--- lead*
+-- now, (lead)*
+-- That a lead was erased is remembered until every journal has forgotten it, too.
 local removed = 0
-for _, lead in ipairs(ARGV) do
+redis.call('ZREMRANGEBYSCORE', P .. 'erased', '-inf', string.format('%.0f', tonumber(ARGV[1]) - 5184000000))
+for at = 2, #ARGV do
+  local lead = ARGV[at]
+  redis.call('ZADD', P .. 'erased', ARGV[1], lead)
   local found = redis.call('HMGET', P .. 'lead:' .. lead, 'deployment', 'targets')
   if found[1] then
     for target in string.gmatch(found[2], '%S+') do

@@ -1,8 +1,13 @@
 -- lead, deployment, dealer, accepted_at, record, answer, key, fingerprint, expires_at, ttl, count of deliveries,
--- (target, state, due_at, attempts, updated_at, detail)*, (target, number, at, state, detail)*
+-- whether a journal says it, (target, state, due_at, attempts, updated_at, detail)*, (target, number, at, state, detail)*
 local lead, deployment = ARGV[1], ARGV[2]
 if redis.call('EXISTS', P .. 'lead:' .. lead) == 1 then return 0 end
-local targets, at = {}, 12
+-- A journal may hold what was erased, or what Redis never took because its key stood.
+if ARGV[12] == '1' then
+  if redis.call('ZSCORE', P .. 'erased', lead) then return 0 end
+  if ARGV[7] ~= '' and redis.call('EXISTS', P .. 'key:' .. ARGV[7]) == 1 then return 0 end
+end
+local targets, at = {}, 13
 for _ = 1, tonumber(ARGV[11]) do
   table.insert(targets, ARGV[at])
   put(lead, ARGV[at], deployment, ARGV[at + 1], ARGV[at + 2], ARGV[at + 5], ARGV[at + 4])

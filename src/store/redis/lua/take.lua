@@ -1,4 +1,5 @@
--- deployment, target, worker, now, lease_until
+-- deployment, target, worker, now, lease_until, member
+if not whole(ARGV[6]) then return {} end
 local deployment, target, worker, now, lease_until = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local due = redis.call('ZRANGE', due_key(deployment, target), '-inf', now, 'BYSCORE', 'LIMIT', 0, 1)
 local lead = due[1]

@@ -1,0 +1,143 @@
+//! How often a target is asked: no faster than it may be, and hardly at all while it fails again and again.
+//! Must not know why it fails.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::delivery::Outcome;
+
+/// After how many failures in a row a target is left alone.
+const TROUBLES: u32 = 5;
+/// For how long at first; doubled with each further failure.
+const FIRST_PAUSE: Duration = Duration::from_secs(30);
+const LONGEST_PAUSE: Duration = Duration::from_mins(10);
+
+/// What one target's workers share.
+#[derive(Debug)]
+pub(super) struct Breaker {
+    /// From one attempt to the next.
+    interval: Duration,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Failures in a row.
+    failures: u32,
+    /// Nothing is tried before.
+    closed_until: Option<Timestamp>,
+    /// One attempt is under way that shall show whether the target is well again.
+    probing: bool,
+    /// When the next attempt keeps the pace.
+    next: Option<Timestamp>,
+}
+
+impl Breaker {
+    pub(super) fn new(per_minute: Option<u32>) -> Self {
+        let interval = per_minute.map(|count| Duration::from_mins(1) / count.max(1));
+        Self {
+            interval: interval.unwrap_or_default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// How long to wait before the next attempt; `None` when it may be made now.
+    pub(super) fn wait(&self, now: Timestamp) -> Option<Duration> {
+        let state = self.lock();
+        if state.probing {
+            return Some(FIRST_PAUSE);
+        }
+        let until = state.closed_until.max(state.next)?;
+        Duration::try_from(until.duration_since(now))
+            .ok()
+            .filter(|left| !left.is_zero())
+    }
+
+    /// Notes that an attempt begins.
+    pub(super) fn spend(&self, now: Timestamp) {
+        let mut state = self.lock();
+        if !self.interval.is_zero() {
+            state.next = after(now, self.interval);
+        }
+        state.probing = state.failures >= TROUBLES;
+    }
+
+    /// Notes how an attempt ended. For how long the target is left alone, when that begins now.
+    pub(super) fn note(&self, outcome: &Outcome, now: Timestamp) -> Option<Duration> {
+        let mut state = self.lock();
+        state.probing = false;
+        match outcome {
+            // It answered, be it with a refusal of this one lead.
+            Outcome::Delivered(_) | Outcome::Refused(_) => {
+                state.failures = 0;
+                state.closed_until = None;
+                None
+            }
+            Outcome::Retry(_) | Outcome::Unknown(_) => {
+                state.failures = state.failures.saturating_add(1);
+                let beyond = state.failures.checked_sub(TROUBLES)?;
+                let pause = FIRST_PAUSE
+                    .saturating_mul(1 << beyond.min(10))
+                    .min(LONGEST_PAUSE);
+                state.closed_until = after(now, pause);
+                (beyond == 0).then_some(pause)
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn after(now: Timestamp, pause: Duration) -> Option<Timestamp> {
+    let pause = SignedDuration::try_from(pause).ok()?;
+    now.checked_add(pause).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_900_000_000 + seconds).unwrap()
+    }
+
+    fn failed() -> Outcome {
+        Outcome::Retry(String::new())
+    }
+
+    #[test]
+    fn a_target_that_fails_is_left_alone_and_then_tried_by_one_attempt() {
+        let breaker = Breaker::new(None);
+        for number in 1..=TROUBLES {
+            assert_eq!(breaker.wait(at(0)), None);
+            breaker.spend(at(0));
+            let paused = breaker.note(&failed(), at(0));
+            assert_eq!(paused.is_some(), number == TROUBLES);
+        }
+        assert_eq!(breaker.wait(at(0)), Some(FIRST_PAUSE));
+        assert_eq!(breaker.wait(at(30)), None);
+        breaker.spend(at(30));
+        assert!(breaker.wait(at(30)).is_some(), "one probe only");
+        assert_eq!(breaker.note(&failed(), at(31)), None, "said once");
+        assert_eq!(breaker.wait(at(31)), Some(FIRST_PAUSE * 2));
+        for _ in 0..20 {
+            breaker.note(&Outcome::Unknown(String::new()), at(31));
+        }
+        assert_eq!(breaker.wait(at(31)), Some(LONGEST_PAUSE));
+        breaker.note(&Outcome::Refused(String::new()), at(700));
+        assert_eq!(breaker.wait(at(700)), None);
+    }
+
+    #[test]
+    fn attempts_keep_the_pace() {
+        let breaker = Breaker::new(Some(30));
+        assert_eq!(breaker.wait(at(0)), None);
+        breaker.spend(at(0));
+        assert_eq!(breaker.wait(at(0)), Some(Duration::from_secs(2)));
+        assert_eq!(breaker.wait(at(2)), None);
+    }
+}

@@ -1,0 +1,493 @@
+"""Faults at every step, with real stores and receivers: no accepted lead is lost, none arrives twice, and every
+retry gets the first answer. Receivers count by their own parse; the ledger is asked only where a person would."""
+
+import json
+import random
+import resource
+import shutil
+import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import leads
+import product
+import raw
+from receivers import HttpReceiver, SmtpReceiver
+from redis_server import Redis
+
+EXTRA = """
+[deployments.demo.leads.deliveries.web]
+kind = "http"
+url = "http://127.0.0.1:{http}/adf"
+danger_allow_http = true
+vehicleless = "plain_text"
+copy = true
+timeout_s = 3
+retry_first_s = 1
+concurrency = 8
+delivered = "status == 200 and json.success"
+retry = "status == 503"
+"""
+REDIS = """
+[store]
+kind = "redis"
+url = "redis://127.0.0.1:{port}"
+prefix = "{prefix}"
+"""
+STORES = ("embedded", "redis")
+
+
+class Stage:
+    """A folder with the demo's data, a CRM by mail and one by HTTP, and as many processes as a test wants."""
+
+    def __init__(self, binary, template, folder, redis=None, prefix="x"):
+        self.binary = binary
+        self.folder = Path(folder)
+        shutil.copytree(template, self.folder)
+        self.smtp, self.http = SmtpReceiver(), HttpReceiver()
+        text = EXTRA.format(http=self.http.port)
+        if redis is not None:
+            text += REDIS.format(port=redis if isinstance(redis, int) else redis.port, prefix=prefix)
+        (self.folder / "extra.toml").write_text(text)
+        self.processes = []
+
+    def flags(self, data=None):
+        configs = ["--config", str(self.folder / "forecourt.toml"), "--config", str(self.folder / "extra.toml")]
+        sets = ["--set", f"deployments.demo.leads.deliveries.crm.port={self.smtp.port}"]
+        sets += ["--set", "deployments.demo.leads.deliveries.crm.step_timeout_s=10"]
+        if data is not None:
+            sets += ["--set", f"data.directory={data}"]
+        return [*configs, *sets]
+
+    def serve(self, point=None, data=None):
+        port = product.free_port()
+        arguments = ["serve", "--listen", f"127.0.0.1:{port}", *self.flags(data)]
+        environment = {}
+        if point:
+            self.reached = self.folder / "reached"
+            self.reached.unlink(missing_ok=True)
+            environment = {"FAIL_POINT": point, "FAIL_POINT_FILE": str(self.reached), "TOKIO_WORKER_THREADS": "8"}
+        url = f"http://127.0.0.1:{port}/mcp"
+        process = product.Product(self.binary, arguments, self.folder / "log", url, environment)
+        self.processes.append(process)
+        return process
+
+    def command(self, *words):
+        """A command beside the running process; its JSON."""
+        words = [self.binary, *words[:2], *self.flags(), "--output", "json", *words[2:]]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+        return json.loads(done.stdout) if done.returncode == 0 else {"code": done.returncode, "said": done.stderr}
+
+    def states(self, lead_id):
+        found = self.command("leads", "list").get("leads", [])
+        lead = next((lead for lead in found if lead["lead_id"] == lead_id), {"deliveries": []})
+        return {one["target"]: one["state"] for one in lead["deliveries"]}
+
+    def close(self):
+        for process in self.processes:
+            if process.process.poll() is None:
+                process.kill()
+        self.smtp.close()
+        self.http.close()
+
+
+CAR = {"year": 2022, "make": "Tesla", "model": "Model 3", "condition": "used"}
+
+
+def lead(name):
+    return leads.lead(name, CAR)
+
+
+def submit(process, request, binding="mcp"):
+    """The typed payload of the answer; `None` when the connection was lost."""
+    base = process.ready["mcp"]
+    try:
+        if binding == "mcp":
+            status, _, body = raw.answered(base, raw.call("aap_lead_submit", request))
+            return json.loads(body)["result"]["structuredContent"] if status == 200 else None
+        parts = [{"data": request, "mediaType": "application/vnd.autoagent.lead-submit-request+json"}]
+        message = {"messageId": request["idempotency_key"], "role": "ROLE_USER", "parts": parts}
+        call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message}}
+        url = urlsplit(base)._replace(path="/a2a").geturl()
+        headers = ["A2A-Version: 1.0", "A2A-Extensions: https://autoagentprotocol.org/extensions/aap/v3.0"]
+        status, _, body = raw.answered(url, json.dumps(call).encode(), headers)
+        answer = json.loads(body)
+        return answer["result"]["message"]["parts"][0]["data"] if "result" in answer else answer
+    except (OSError, ValueError, KeyError):
+        return None
+
+
+def taken(answer):
+    return isinstance(answer, dict) and answer.get("data", {}).get("status") == "received"
+
+
+def submit_until_taken(process, request, seconds=30):
+    found = []
+
+    def once():
+        found.append(submit(process, request))
+        return taken(found[-1])
+
+    product.until(once, seconds)
+    return found[-1]
+
+
+def as_replay(answer):
+    return answer | {"data": answer["data"] | {"replayed": True}}
+
+
+# Where the process is killed; what its caller knows then, and where the deliveries stand at the end.
+POINTS = {
+    "accept.before": ("retry is new", "delivered"),
+    "accept.journaled": ("retry is new", "delivered"),
+    "accept.after": ("retry is a replay", "delivered"),
+    "worker.taken": ("answered", "delivered"),
+    "worker.marked": ("answered", "held"),
+    "worker.transmitted": ("answered", "held"),
+    "ending.journaled": ("answered", "delivered"),
+    "worker.finished": ("answered", "delivered"),
+}
+
+
+def kill_at(checks, binary, template, folder, store, point, redis):
+    """Kills the process at one step, starts it again, and counts at both receivers."""
+    name = f"{store}-{point}"
+    if point.endswith("journaled") and store == "embedded":
+        return
+    stage = Stage(binary, template, folder / name, redis if store == "redis" else None, name)
+    try:
+        request = lead(name)
+        address = request["customer"]["email"]
+        process = stage.serve(point)
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(submit(process, request)))
+        asking.start()
+        # the two deliveries stand at the same step
+        times = 1 if point.startswith("accept") else 2
+        reached = lambda: stage.reached.exists() and stage.reached.stat().st_size == times
+        checks.that(f"{name}: the step is reached", bool(product.until(reached, 20)), stage.reached)
+        after, kind = POINTS[point]
+        if after == "answered":
+            asking.join(20)
+        process.kill()
+        asking.join(20)
+        process = stage.serve()
+        first = answers[0] if answers and taken(answers[0]) else None
+        checks.equal(f"{name}: answered before the kill", first is not None, after == "answered")
+        again = submit_until_taken(process, request)
+        replayed = isinstance(again, dict) and again.get("data", {}).get("replayed") is True
+        checks.equal(f"{name}: the retry is a replay", replayed, after != "retry is new")
+        if first:
+            checks.equal(f"{name}: the retry gets the first answer", again, as_replay(first))
+        follow(checks, name, stage, again, address, kind)
+    finally:
+        stage.close()
+
+
+def follow(checks, name, stage, answer, address, kind):
+    """What the receivers have in the end."""
+    lead_id = answer["data"]["lead_id"] if taken(answer) else None
+    receivers = {"crm": stage.smtp, "web": stage.http}
+    settled = lambda: all(s in ("held", "delivered") for s in stage.states(lead_id).values()) and stage.states(lead_id)
+    states = product.until(settled, 30) or stage.states(lead_id)
+    held = [target for target, state in states.items() if state == "held"]
+    if kind == "held":
+        checks.equal(f"{name}: both are held", len(held), 2)
+    else:
+        checks.equal(f"{name}: nothing is held", held, [])
+    for target, receiver in receivers.items():
+        count = receiver.count(address)
+        if target not in held:
+            checks.equal(f"{name}: {target} has it once", count, 1)
+            continue
+        expected = 0 if name.endswith("marked") else 1
+        checks.equal(f"{name}: {target} has it", count, expected)
+        decision = "resend" if expected == 0 else "delivered"
+        stage.command("leads", "resolve", lead_id, "--delivery", target, "--as", decision)
+        product.until(lambda r=receiver: r.count(address) == 1, 20)
+        checks.equal(f"{name}: {target} has it once in the end", receiver.count(address), 1)
+
+
+# AAP-484 AAP-485 AAP-577
+def check_kills(binary, template, folder, checks):
+    redis = Redis(folder / "kills-redis")
+    jobs = [(store, point) for store in STORES for point in POINTS]
+    with ThreadPoolExecutor(4) as pool:
+        run = lambda job: kill_at(checks, binary, template, folder, *job, redis)
+        for done in [pool.submit(run, job) for job in jobs]:
+            done.result()
+    redis.kill()
+
+
+# AAP-485 AAP-577
+def check_receivers(binary, template, folder, checks):
+    """Receivers that fail in every way that leaves the sender in doubt, or does not."""
+    stage = Stage(binary, template, folder / "receivers")
+    try:
+        process = stage.serve()
+        seen = {}
+        for smtp, http in (("drop", "hang"), ("later", "busy"), ("never", "wrong"), ("slow", "take")):
+            stage.smtp.mode, stage.http.mode = smtp, http
+            request = lead(f"{smtp}-{http}")
+            answer = submit(process, request)
+            checks.that(f"accepted while the receivers {smtp} and {http}", taken(answer), answer)
+            lead_id, address = answer["data"]["lead_id"], request["customer"]["email"]
+            busy = lambda i=lead_id: not any(s in ("queued", "sending") for s in stage.states(i).values()) and stage.states(i)
+            seen[smtp] = (lead_id, address, product.until(busy, 20) or stage.states(lead_id))
+        checks.equal("lost after DATA, silent after the body: held", seen["drop"][2], {"crm": "held", "web": "held"})
+        checks.equal("451 and 503: tried again", seen["later"][2], {"crm": "waiting", "web": "waiting"})
+        checks.equal("550: refused; a page instead of an answer: held", seen["never"][2], {"crm": "refused", "web": "held"})
+        checks.equal("slow is delivered", seen["slow"][2], {"crm": "delivered", "web": "delivered"})
+        stage.smtp.mode = stage.http.mode = "take"
+        stage.http.let_go.set()
+        lead_id, address, _ = seen["later"]
+        both = lambda: stage.smtp.count(address) == 1 and stage.http.count(address) == 1
+        checks.that("what had to wait arrives", product.until(both, 30), stage.states(lead_id))
+        for receiver in (stage.smtp, stage.http):
+            checks.equal("nothing arrived twice", receiver.twice(), [])
+        _, address, _ = seen["drop"]
+        checks.equal("what is held was not sent again", (stage.smtp.count(address), stage.http.count(address)), (1, 1))
+    finally:
+        stage.close()
+
+
+# AAP-484 AAP-577
+def check_redis(binary, template, folder, checks):
+    """Redis goes away, stands still, comes back, is emptied, and fails over to a replica that lagged."""
+    redis = Redis(folder / "redis")
+    proxy = Proxy(redis.port)
+    stage = Stage(binary, template, folder / "redis-stage", proxy.port, "r")
+    try:
+        process = stage.serve()
+        first = lead("redis-first")
+        answer = submit_until_taken(process, first)
+        checks.that("accepted", taken(answer), answer)
+        arrived(checks, stage, first)
+        redis.kill()
+        refused(checks, process, "while Redis is away")
+        redis.start()
+        second = lead("redis-second")
+        checks.that("accepted once it is back", taken(submit_until_taken(process, second)))
+        arrived(checks, stage, second)
+        redis.freeze()
+        third = lead("redis-third")
+        frozen = submit(process, third)
+        checks.that("refused while Redis stands still", not taken(frozen), frozen)
+        search_works(checks, process)
+        redis.thaw()
+        checks.that("a retry is taken when it moves again", taken(submit_until_taken(process, third)))
+        arrived(checks, stage, third)
+        redis.ask("FLUSHALL")
+        again = submit_until_taken(process, first)
+        checks.equal("emptied: a retry still gets the first answer", again, as_replay(answer))
+        redis.lose_everything()
+        again = submit_until_taken(process, first)
+        checks.equal("lost with its disk: a retry still gets the first answer", again, as_replay(answer))
+        fail_over(checks, stage, process, redis, proxy, folder)
+        for receiver in (stage.smtp, stage.http):
+            checks.equal("nothing arrived twice", receiver.twice(), [])
+    finally:
+        stage.close()
+        proxy.close()
+
+
+def fail_over(checks, stage, process, redis, proxy, folder):
+    replica = Redis(folder / "replica", replica_of=redis.port)
+    synced = lambda: "master_link_status:up" in replica.ask("INFO", "replication")
+    checks.that("a replica follows", product.until(synced, 20))
+    known = lead("failover-known")
+    checks.that("accepted before the failover", taken(submit_until_taken(process, known)))
+    arrived(checks, stage, known)
+    replica.freeze()
+    late = lead("failover-late")
+    answer = submit_until_taken(process, late)
+    checks.that("accepted while the replica lags", taken(answer), answer)
+    arrived(checks, stage, late)
+    redis.kill()
+    replica.thaw()
+    replica.ask("REPLICAOF", "NO", "ONE")
+    proxy.target = replica.port
+    again = submit_until_taken(process, late)
+    checks.equal("after the failover a retry gets the first answer", again, as_replay(answer))
+    new = lead("failover-new")
+    checks.that("and new leads are accepted", taken(submit_until_taken(process, new)))
+    arrived(checks, stage, new)
+    states = stage.states(answer["data"]["lead_id"])
+    checks.equal("what was delivered is known as delivered", states, {"crm": "delivered", "web": "delivered"})
+    replica.kill()
+
+
+class Proxy:
+    """Passes bytes on to whichever server is the master."""
+
+    def __init__(self, target):
+        import socket
+
+        self.target = target
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self):
+        import socket
+
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                server = socket.create_connection(("127.0.0.1", self.target), 2)
+            except OSError:
+                client.close()
+                continue
+            for source, sink in ((client, server), (server, client)):
+                threading.Thread(target=self._pass_on, args=(source, sink), daemon=True).start()
+
+    @staticmethod
+    def _pass_on(source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(2)
+            except OSError:
+                pass
+
+    def close(self):
+        self.listener.close()
+
+
+def arrived(checks, stage, request):
+    address = request["customer"]["email"]
+    both = lambda: stage.smtp.count(address) == 1 and stage.http.count(address) == 1
+    checks.that(f"{address} arrives at both", product.until(both, 40), (stage.smtp.arrived, stage.http.arrived))
+
+
+def refused(checks, process, when):
+    answer = submit(process, lead("refused"))
+    error = answer if isinstance(answer, dict) else {}
+    checks.that(f"a lead gets a retryable error {when}", error.get("retryable") is True or error.get("error", {}).get("retryable") is True, answer)
+    search_works(checks, process)
+
+
+def search_works(checks, process):
+    status, _, body = raw.answered(process.ready["mcp"], raw.call("aap_inventory_search", {"type": "inventory.search.request"}))
+    checks.that("reads go on", status == 200 and b'"vehicles"' in body, (status, body[:200]))
+
+
+# AAP-484
+def check_full_disk(binary, template, folder, checks):
+    """The store's file may not grow: nothing is accepted that was not written, and it goes on when there is room."""
+    stage = Stage(binary, template, folder / "full")
+    try:
+        process = stage.serve()
+        checks.that("accepted", taken(submit(process, lead("room"))))
+        size = max(path.stat().st_size for path in stage.folder.glob("forecourt.db*"))
+        _, hard = resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE, (size, hard))
+        requests = [lead(f"full-{number}") for number in range(30)]
+        accepted = [r for r in requests if taken(submit(process, r))]
+        checks.that("a full disk refuses leads", len(accepted) < len(requests), len(accepted))
+        checks.that("and the process lives", process.process.poll() is None)
+        resource.prlimit(process.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
+        for request in requests:
+            checks.that("taken once there is room", taken(submit_until_taken(process, request)))
+        for request in requests:
+            arrived(checks, stage, request)
+        for receiver in (stage.smtp, stage.http):
+            checks.equal("nothing arrived twice", receiver.twice(), [])
+    finally:
+        stage.close()
+
+
+# AAP-475 AAP-476 AAP-484
+def check_flood(binary, template, folder, checks):
+    """512 times the same lead at once over both bindings of anonymous callers."""
+    stage = Stage(binary, template, folder / "flood")
+    try:
+        process = stage.serve()
+        request = lead("flood")
+        with ThreadPoolExecutor(64) as pool:
+            answers = list(pool.map(lambda n: submit(process, request, "mcp" if n % 2 else "a2a"), range(512)))
+        first = [a for a in answers if taken(a) and "replayed" not in a["data"]]
+        checks.equal("one first answer", len(first), 1)
+        expected = as_replay(first[0]) if first else None
+        replays = [a for a in answers if a == expected]
+        checks.equal("511 identical replays", len(replays), 511)
+        arrived(checks, stage, request)
+        checks.equal("one delivery", (stage.smtp.total(), stage.http.total()), (1, 1))
+    finally:
+        stage.close()
+
+
+# AAP-484 AAP-577
+def check_race(binary, template, folder, checks, store):
+    """Two processes and 1,000 submissions, a third of them retries."""
+    redis = Redis(folder / "race-server") if store == "redis" else None
+    stage = Stage(binary, template, folder / f"race-{store}", redis)
+    try:
+        second_data = None
+        if redis:
+            second_data = stage.folder / "second"
+            second_data.mkdir()
+            shutil.copy(stage.folder / "keys", second_data / "keys")
+        processes = [stage.serve(), stage.serve(data=second_data)]
+        fresh = [lead(f"race-{store}-{number}") for number in range(667)]
+        chance = random.Random(7)
+        order = fresh + chance.sample(fresh, 333)
+        chance.shuffle(order)
+        with ThreadPoolExecutor(24) as pool:
+            answers = list(pool.map(lambda job: submit_until_taken(processes[job[0] % 2], job[1], 60), enumerate(order)))
+        by_key = {}
+        for request, answer in zip(order, answers):
+            by_key.setdefault(request["idempotency_key"], []).append(answer)
+        checks.that(f"{store}: all are answered", all(taken(a) for a in answers), [a for a in answers if not taken(a)][:3])
+        odd = [group for group in by_key.values() if not one_first(group)]
+        checks.equal(f"{store}: one first answer each, the rest its replays", odd[:2], [])
+        whole = lambda: stage.http.total() >= 667 and stage.smtp.total() >= 667
+        product.until(whole, 60)
+        for kind, receiver in (("mail", stage.smtp), ("HTTP", stage.http)):
+            checks.equal(f"{store}: leads by {kind}", receiver.total(), 667)
+            checks.equal(f"{store}: none twice by {kind}", receiver.twice(), [])
+    finally:
+        stage.close()
+        if redis:
+            redis.kill()
+
+
+def one_first(group):
+    first = [a for a in group if taken(a) and "replayed" not in a["data"]]
+    return len(first) == 1 and all(a == first[0] or a == as_replay(first[0]) for a in group)
+
+
+def make_template(binary, folder):
+    """The demo's data, made once."""
+    demo = product.demo(binary, folder / "template", folder / "template.log")
+    demo.end()
+    for path in (folder / "template").glob("forecourt.db*"):
+        path.unlink()
+    return folder / "template"
+
+
+def check_all(binary, folder, checks):
+    folder = Path(folder)
+    template = make_template(binary, folder)
+    for name, work in (
+        ("kills", check_kills),
+        ("receivers", check_receivers),
+        ("redis", check_redis),
+        ("full disk", check_full_disk),
+        ("flood", check_flood),
+        ("race embedded", lambda *a: check_race(*a, "embedded")),
+        ("race redis", lambda *a: check_race(*a, "redis")),
+    ):
+        began = time.monotonic()
+        work(binary, template, folder, checks)
+        print(f"   faults: {name} {time.monotonic() - began:.1f} s", flush=True)

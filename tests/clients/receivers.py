@@ -1,0 +1,154 @@
+"""CRMs that misbehave on order, and count leads by what they themselves parsed of what arrived."""
+
+import email
+import email.policy
+import socketserver
+import threading
+from collections import Counter
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.etree import ElementTree
+
+
+def buyer(document):
+    """The customer's address in an ADF document, read by this program's own parser."""
+    root = ElementTree.fromstring(document)
+    return root.findtext(".//customer/contact/email")
+
+
+class Counting:
+    """What arrived: one entry a document that was received whole."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.arrived = Counter()
+        self.mode = "take"
+        self.let_go = threading.Event()
+
+    def take(self, address):
+        with self.lock:
+            self.arrived[address] += 1
+
+    def count(self, address):
+        with self.lock:
+            return self.arrived[address]
+
+    def total(self):
+        with self.lock:
+            return sum(self.arrived.values())
+
+    def twice(self):
+        with self.lock:
+            return sorted(address for address, count in self.arrived.items() if count > 1)
+
+
+class HttpReceiver(Counting):
+    """Modes: take, hang (reads the whole body and stays silent), busy (503), wrong (200 with an HTML page)."""
+
+    def __init__(self):
+        super().__init__()
+        receiver = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                mode = receiver.mode
+                if mode in ("take", "hang", "wrong"):
+                    receiver.take(buyer(body))
+                if mode == "hang":
+                    receiver.let_go.wait(60)
+                    return
+                status, kind, answer = {
+                    "busy": (503, "text/plain", b"busy"),
+                    "wrong": (200, "text/html", b"<html>login</html>"),
+                }.get(mode, (200, "application/json", b'{"success":true}'))
+                self.send_response(status)
+                self.send_header("content-type", kind)
+                self.send_header("content-length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.let_go.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class SmtpReceiver(Counting):
+    """Modes: take, drop (goes away after the text), later (451 to RCPT), never (550 to RCPT), slow (answers the text
+    after a second)."""
+
+    def __init__(self):
+        super().__init__()
+        receiver = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def say(self, line):
+                self.wfile.write(line.encode() + b"\r\n")
+
+            def handle(self):
+                try:
+                    self.talk()
+                except OSError:
+                    pass
+
+            def talk(self):
+                self.say("220 crm.example")
+                while line := self.rfile.readline():
+                    verb = line.split(b" ")[0].strip().upper()
+                    if verb in (b"EHLO", b"HELO"):
+                        self.say("250 crm.example")
+                    elif verb == b"RCPT" and receiver.mode == "later":
+                        self.say("451 try again")
+                    elif verb == b"RCPT" and receiver.mode == "never":
+                        self.say("550 no such address")
+                    elif verb == b"DATA":
+                        self.say("354 go on")
+                        text = b""
+                        while (part := self.rfile.readline()) != b".\r\n":
+                            if not part:
+                                return
+                            text += part[1:] if part.startswith(b"..") else part
+                        receiver.take(buyer_of_mail(text))
+                        if receiver.mode == "drop":
+                            return
+                        if receiver.mode == "slow":
+                            receiver.let_go.wait(1)
+                        self.say("250 taken")
+                    elif verb == b"QUIT":
+                        self.say("221 bye")
+                        return
+                    else:
+                        self.say("250 fine")
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = True
+            daemon_threads = True
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.let_go.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def buyer_of_mail(text):
+    message = email.message_from_bytes(text, policy=email.policy.default)
+    for part in message.walk():
+        if part.is_multipart():
+            continue
+        content = part.get_content()
+        content = content.encode() if isinstance(content, str) else content
+        if b"<adf" in content:
+            return buyer(content.strip())
+    return None

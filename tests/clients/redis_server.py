@@ -1,0 +1,69 @@
+"""A private Redis, and what can happen to one."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+import product
+
+
+class Redis:
+    """One server in a folder of its own, on a port that it keeps over restarts."""
+
+    def __init__(self, folder, port=None, replica_of=None):
+        self.folder = Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.port = port or product.free_port()
+        self.replica_of = replica_of
+        self.process = None
+        self.start()
+
+    def start(self):
+        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir", str(self.folder)]
+        command += ["--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0"]
+        if self.replica_of:
+            command += ["--replicaof", "127.0.0.1", str(self.replica_of)]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        product.RUNNING.append(self.process)
+        if not product.until(self.answers, 20):
+            raise product.NotReady("redis-server does not come up")
+
+    def answers(self):
+        try:
+            return self.ask("PING") == "PONG"
+        except OSError:
+            return False
+
+    def ask(self, *words):
+        """The first line of the answer to a command."""
+        with socket.create_connection(("127.0.0.1", self.port), 5) as connection:
+            parts = [f"*{len(words)}\r\n", *(f"${len(w.encode())}\r\n{w}\r\n" for w in words)]
+            connection.sendall("".join(parts).encode())
+            answer = connection.makefile("rb")
+            line = answer.readline().decode().strip()
+            if line.startswith("$") and line != "$-1":
+                return answer.read(int(line[1:])).decode()
+            return line[1:]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def freeze(self):
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def thaw(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+
+    def restart(self):
+        self.kill()
+        self.start()
+
+    def lose_everything(self):
+        """The disk is gone, too."""
+        self.kill()
+        shutil.rmtree(self.folder / "appendonlydir", ignore_errors=True)
+        self.start()
