@@ -171,10 +171,9 @@ async fn a_process_sends_copies_of_one_request() {
     let racing = std::fs::read_to_string(RACE).ok();
     let settings = if let Some(url) = &racing {
         crate::store::RedisSettings {
-            url: url.clone(),
+            urls: vec![url.clone()],
             prefix: "test".to_owned(),
-            danger_allow_eviction: false,
-            danger_allow_no_persistence: false,
+            ..crate::store::RedisSettings::default()
         }
     } else {
         place = Place::redis(&["--appendonly", "yes"]).await;
@@ -214,7 +213,7 @@ async fn of_fifty_copies_at_two_processes_one_gets_a_token() {
 
     let redis = Place::redis(&["--appendonly", "yes"]).await;
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(RACE), redis.redis_settings().url).unwrap();
+    std::fs::write(folder.path().join(RACE), redis.redis_settings().urls.remove(0)).unwrap();
     let test = "oauth::tests::replay::a_process_sends_copies_of_one_request";
     let mut processes: Vec<_> = (0..2)
         .map(|_| {
