@@ -237,7 +237,7 @@ async fn member_order_is_no_content() {
     assert!(again.is_some());
 }
 
-// AAP-473 AAP-474 AAP-587
+// AAP-473 AAP-474 AAP-479 AAP-587
 #[test]
 fn keys_are_apart_by_deployment_dealer_and_verified_caller() {
     let pap = |client: &str, user: &str| Caller::Pap {

@@ -127,7 +127,7 @@ pub fn lead(error: LeadError) -> AapError {
             ..AapError::internal("the original submission is still in progress")
         },
         LeadError::Store(cause) => AapError {
-            message: "The inquiry could not be recorded, so nothing was sent. Repeat the same request with the same idempotency_key.".to_owned(),
+            message: "It is not certain that the inquiry was recorded. Repeat the same request with the same idempotency_key to get its outcome; it is never delivered twice.".to_owned(),
             ..AapError::internal(cause)
         },
     }

@@ -467,6 +467,49 @@ def one_first(group):
     return len(first) == 1 and all(a == first[0] or a == as_replay(first[0]) for a in group)
 
 
+# AAP-484
+def check_topologies(binary, template, folder, checks):
+    """A Cluster, and a Sentinel whose master dies, asked for one confirming replica."""
+    nodes, confirm = [], ["redis-cli", "--cluster", "create"]
+    for number in range(3):
+        nodes.append(Redis(folder / f"node-{number}", more=["--cluster-enabled", "yes", "--cluster-port", str(product.free_port())]))
+        confirm.append(f"127.0.0.1:{nodes[-1].port}")
+    subprocess.run([*confirm, "--cluster-yes"], stdout=subprocess.DEVNULL, check=True, timeout=30)
+    product.until(lambda: all("cluster_state:ok" in node.ask("CLUSTER", "INFO") for node in nodes), 20)
+    urls = ", ".join(f'"redis://127.0.0.1:{node.port}"' for node in nodes)
+    through_store(binary, template, folder / "cluster", f"nodes = [{urls}]\ncluster = true", checks, lambda: None)
+    for node in nodes:
+        node.kill()
+    master = Redis(folder / "master")
+    replica = Redis(folder / "watched", replica_of=master.port)
+    product.until(lambda: "master_link_status:up" in replica.ask("INFO", "replication"), 20)
+    sentinel = Redis(folder / "sentinel", watches=master.port)
+    product.until(lambda: "slaves=1" in sentinel.ask("INFO", "sentinel"), 30)
+    store = f'nodes = ["redis://127.0.0.1:{sentinel.port}"]\nsentinel_master = "watched"\nwait_replicas = 1\nwait_ms = 500'
+    through_store(binary, template, folder / "watch", store, checks, master.kill)
+    for server in (replica, sentinel):
+        server.kill()
+
+
+def through_store(binary, template, folder, store, checks, harm):
+    """One lead through this store, and its retry after the harm."""
+    stage = Stage(binary, template, folder)
+    try:
+        with (stage.folder / "extra.toml").open("a") as file:
+            file.write(f'\n[store]\nkind = "redis"\n{store}\n')
+        process = stage.serve()
+        request = lead(folder.name)
+        answer = submit_until_taken(process, request)
+        checks.that(f"{folder.name}: accepted", taken(answer), answer)
+        arrived(checks, stage, request)
+        harm()
+        again = submit_until_taken(process, request, 40)
+        checks.equal(f"{folder.name}: a retry gets the first answer", again, as_replay(answer))
+        checks.equal(f"{folder.name}: one delivery", (stage.smtp.total(), stage.http.total()), (1, 1))
+    finally:
+        stage.close()
+
+
 def make_template(binary, folder):
     """The demo's data, made once."""
     demo = product.demo(binary, folder / "template", folder / "template.log")
@@ -479,15 +522,20 @@ def make_template(binary, folder):
 def check_all(binary, folder, checks):
     folder = Path(folder)
     template = make_template(binary, folder)
-    for name, work in (
-        ("kills", check_kills),
-        ("receivers", check_receivers),
-        ("redis", check_redis),
+    single = [("kills", check_kills), ("receivers", check_receivers), ("redis", check_redis), ("flood", check_flood)]
+    beside = [
         ("full disk", check_full_disk),
-        ("flood", check_flood),
+        ("topologies", check_topologies),
         ("race embedded", lambda *a: check_race(*a, "embedded")),
         ("race redis", lambda *a: check_race(*a, "redis")),
-    ):
-        began = time.monotonic()
-        work(binary, template, folder, checks)
-        print(f"   faults: {name} {time.monotonic() - began:.1f} s", flush=True)
+    ]
+
+    def one_after_another(works):
+        for name, work in works:
+            began = time.monotonic()
+            work(binary, template, folder, checks)
+            print(f"   faults: {name} {time.monotonic() - began:.1f} s", flush=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(one_after_another, works) for works in (single, beside)]:
+            done.result()

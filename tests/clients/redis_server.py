@@ -13,11 +13,13 @@ import product
 class Redis:
     """One server in a folder of its own, on a port that it keeps over restarts."""
 
-    def __init__(self, folder, port=None, replica_of=None):
+    def __init__(self, folder, port=None, replica_of=None, watches=None, more=()):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = port or product.free_port()
         self.replica_of = replica_of
+        self.watches = watches
+        self.more = more
         self.process = None
         self.start()
 
@@ -26,10 +28,21 @@ class Redis:
         command += ["--appendonly", "yes", "--appendfsync", "always", "--repl-diskless-sync-delay", "0"]
         if self.replica_of:
             command += ["--replicaof", "127.0.0.1", str(self.replica_of)]
+        if self.watches:
+            command = self.sentinel()
+        command += self.more
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         product.RUNNING.append(self.process)
         if not product.until(self.answers, 20):
             raise product.NotReady("redis-server does not come up")
+
+    def sentinel(self):
+        """The command of a Sentinel that decides alone."""
+        lines = [f"port {self.port}", f"dir {self.folder}", f"sentinel monitor watched 127.0.0.1 {self.watches} 1"]
+        lines += ["sentinel down-after-milliseconds watched 1000", "sentinel failover-timeout watched 3000"]
+        file = self.folder / "sentinel.conf"
+        file.write_text("\n".join(lines) + "\n")
+        return ["redis-server", str(file), "--sentinel"]
 
     def answers(self):
         try:

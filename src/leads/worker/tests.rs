@@ -402,3 +402,36 @@ async fn a_stop_parks_what_was_not_handed_over_yet() {
     assert_eq!(state, DeliveryState::Waiting);
     assert!(detail.contains("stopping"), "{detail}");
 }
+
+// AAP-578
+#[tokio::test]
+async fn each_delivery_has_a_name_of_its_own_that_stays_the_same() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::AnswerText("451 later")).await;
+    let leads = desk.leads(|settings| {
+        settings.targets[0].delivery = smtp(server.address);
+        let mut copy = settings.targets[0].clone();
+        "archive".clone_into(&mut copy.name);
+        copy.route.copy = true;
+        settings.targets.push(copy);
+    });
+    accept(&leads, &request("k")).await.unwrap();
+    for _ in 0..2 {
+        for way in &leads.targets {
+            assert!(step(&leads, way).await.unwrap());
+        }
+        desk.clock.advance(SignedDuration::from_secs(100));
+    }
+    let mails = server.mails();
+    assert_eq!(mails.len(), 4);
+    let ids = ids(&mails);
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    let lead = desk
+        .store
+        .leads(&LeadFilter::default())
+        .await
+        .unwrap()
+        .remove(0);
+    let shown = format!("Message-ID: <{}@", lead.lead_id);
+    assert!(!ids.iter().any(|id| id.starts_with(&shown)), "{ids:?}");
+}

@@ -213,7 +213,11 @@ async fn of_fifty_copies_at_two_processes_one_gets_a_token() {
 
     let redis = Place::redis(&["--appendonly", "yes"]).await;
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(RACE), redis.redis_settings().urls.remove(0)).unwrap();
+    std::fs::write(
+        folder.path().join(RACE),
+        redis.redis_settings().urls.remove(0),
+    )
+    .unwrap();
     let test = "oauth::tests::replay::a_process_sends_copies_of_one_request";
     let mut processes: Vec<_> = (0..2)
         .map(|_| {
