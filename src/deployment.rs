@@ -9,7 +9,7 @@ use crate::contract::capabilities::Scope;
 use crate::contract::{AapError, Caller, Contract, Skill};
 use crate::inventory::Inventory;
 use crate::leads::Leads;
-use crate::oauth::Issuer;
+use crate::oauth::{Gate, Issuer};
 use crate::profile::Profile;
 use crate::seal::KeyRing;
 
@@ -39,8 +39,17 @@ pub struct Parts {
     pub mcp: McpSettings,
     /// The issuer of guest Sessions; with it comes the native PAP API.
     pub pap: Option<Arc<Issuer>>,
+    pub gates: Gates,
     pub quota: Quota,
     pub clock: Clock,
+}
+
+/// Where access tokens of an outside issuer are asked for; nothing is asked where there is no gate
+/// (AAP-122).
+#[derive(Clone, Debug, Default)]
+pub struct Gates {
+    pub mcp: Option<Arc<Gate>>,
+    pub a2a: Option<Arc<Gate>>,
 }
 
 /// The absolute URLs under which a deployment is reached and named.
@@ -114,6 +123,7 @@ pub struct Deployment {
     pub urls: Urls,
     pub mcp: McpSettings,
     pub pap: Option<Arc<Issuer>>,
+    pub gates: Gates,
     pub clock: Clock,
     meter: Meter,
 }
@@ -166,6 +176,7 @@ impl Deployment {
             urls: parts.urls,
             mcp: parts.mcp,
             pap: parts.pap,
+            gates: parts.gates,
             meter: Meter::new(parts.quota, parts.clock.clone()),
             clock: parts.clock,
         })
@@ -191,6 +202,15 @@ impl Deployment {
     /// The endpoint's own profile (AAP-343): the dealer's, or in aggregate scope the marketplace's.
     pub fn own_profile(&self) -> Option<&Arc<Profile>> {
         self.profiles.first()
+    }
+
+    /// Whether everyone may read over MCP.
+    pub fn public_read(&self) -> bool {
+        !self
+            .gates
+            .mcp
+            .as_ref()
+            .is_some_and(|gate| gate.protects_everything())
     }
 
     /// The name under which people know this deployment.

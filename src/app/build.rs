@@ -9,11 +9,11 @@ use super::{AppError, make_private_folder, reading, words};
 use crate::clock::Clock;
 use crate::config::{self, Aggregate};
 use crate::contract::Contract;
-use crate::deployment::{Deployment, LegacySessions, Parts};
+use crate::deployment::{Deployment, Gates, LegacySessions, Parts};
 use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
 use crate::leads::Leads;
 use crate::net;
-use crate::oauth::{Issuer, Ledger};
+use crate::oauth::{Authority, Gate, Issuer, Ledger};
 use crate::profile::Profile;
 use crate::seal::KeyRing;
 use crate::sources::Source;
@@ -61,6 +61,7 @@ impl Builder<'_> {
             inventory: self.inventory(&profiles).await?,
             profiles,
             leads: self.leads()?,
+            gates: self.gates(&urls.mcp, &urls.a2a)?,
             urls,
             mcp,
             pap,
@@ -93,6 +94,21 @@ impl Builder<'_> {
             words: refusal.to_string(),
         })?;
         Ok(Some(Arc::new(issuer)))
+    }
+
+    /// The gates of the endpoints that ask for access tokens; both go to one issuer.
+    fn gates(&self, mcp: &str, a2a: &str) -> Result<Gates, AppError> {
+        let Some(oauth) = &self.settings.oauth else {
+            return Ok(Gates::default());
+        };
+        let authority = Authority::new(oauth.authority.clone(), self.clock.clone())?;
+        let authority = Arc::new(authority);
+        let name = &self.settings.profile.name;
+        let gate = |settings| Arc::new(Gate::new(settings, Arc::clone(&authority)));
+        Ok(Gates {
+            mcp: oauth.mcp(mcp, name).map(gate),
+            a2a: oauth.a2a(a2a, name).map(gate),
+        })
     }
 
     async fn inventory(

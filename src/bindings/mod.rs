@@ -2,6 +2,7 @@
 //! goes further down.
 
 pub mod a2a;
+mod access;
 pub mod discovery;
 pub mod mcp;
 pub mod pap;

@@ -10,13 +10,17 @@ use crate::contract::json;
 
 /// A signature algorithm that is accepted somewhere; none of them is symmetric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Algorithm {
+pub enum Algorithm {
     Es256,
     Rs256,
 }
 
 impl Algorithm {
-    pub(super) fn id(self) -> &'static str {
+    /// All of them, the smaller signature first.
+    pub const ALL: [Self; 2] = [Self::Es256, Self::Rs256];
+
+    /// The name in `alg`.
+    pub fn id(self) -> &'static str {
         match self {
             Self::Es256 => "ES256",
             Self::Rs256 => "RS256",

@@ -14,9 +14,11 @@ use crate::seal::KeyRing;
 
 mod access;
 mod assertion;
+mod bearer;
 mod client;
 mod dpop;
 mod exchange;
+mod fetch;
 mod form;
 mod grant;
 mod jws;
@@ -33,7 +35,9 @@ mod token;
 mod url;
 
 pub use access::Access;
+pub use bearer::{Authority, AuthoritySettings, Challenge, Gate, GateSettings, Visitor};
 pub use grant::Granted;
+pub use jws::Algorithm;
 pub use ledger::Ledger;
 pub use refusal::{Code, Refusal, Reply};
 

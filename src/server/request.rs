@@ -124,12 +124,12 @@ async fn a2a_answer(
     head: &Parts,
     body: &mut Option<Incoming>,
 ) -> Response<Bytes> {
-    if let Err(refused) = endpoint.admit(head) {
-        return refused;
-    }
-    match read(shared, body).await {
-        Ok(body) => Box::pin(endpoint.call(head, &body)).await,
-        Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
+    match Box::pin(endpoint.admit(head)).await {
+        Err(refused) => refused,
+        Ok(visitor) => match read(shared, body).await {
+            Ok(body) => Box::pin(endpoint.call(&visitor, head, &body)).await,
+            Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
+        },
     }
 }
 

@@ -108,6 +108,7 @@ impl Layout {
             let page = Surface::InventoryPage(Arc::clone(deployment));
             self.place(deployment, &urls.inventory_page, &page);
         }
+        self.add_gates(deployment);
         if let Some(endpoint) = pap::Endpoint::new(Arc::clone(deployment)) {
             self.add_pap(deployment, &Arc::new(endpoint));
         }
@@ -133,6 +134,25 @@ impl Layout {
         }
         for alias in &deployment.urls.aliases {
             self.claim(deployment, alias.clone(), &path, &document(alias));
+        }
+    }
+
+    /// What describes the protected endpoints (RFC 9728 section 3.1): each below its path, and MCP's, whose
+    /// clients look there too, at the root. Where nothing is protected nothing stands there: clients take
+    /// such a document for a demand to sign in.
+    fn add_gates(&mut self, deployment: &Arc<Deployment>) {
+        let gates = &deployment.gates;
+        let root = gates.mcp.as_ref().or(gates.a2a.as_ref());
+        let root = root.map(|gate| (gate, gate.root_metadata_url()));
+        let each = [&gates.mcp, &gates.a2a].into_iter().flatten();
+        let each = each.map(|gate| (gate, gate.metadata_url()));
+        let mut placed: Vec<String> = Vec::new();
+        for (gate, url) in each.chain(root) {
+            if !placed.contains(&url) {
+                let document = Document::new(gate.metadata().to_string(), "application/json");
+                self.place(deployment, &url, &Surface::Document(Arc::new(document)));
+                placed.push(url);
+            }
         }
     }
 

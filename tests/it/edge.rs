@@ -11,7 +11,7 @@ use arc_swap::ArcSwap;
 use forecourt::clock::Clock;
 use forecourt::contract::capabilities::{Capabilities, Scope, SearchOptions};
 use forecourt::contract::{Contract, Skill};
-use forecourt::deployment::{Deployment, DeploymentError, McpSettings, Parts, Quota, Urls};
+use forecourt::deployment::{Deployment, DeploymentError, Gates, McpSettings, Parts, Quota, Urls};
 use forecourt::inventory::{Frame, Inventory, Reader, Unit};
 use forecourt::leads::{AdfProfile, Leads, TargetSettings};
 use forecourt::oauth::{Issuer, Ledger, McpTokens, NativeMcp};
@@ -41,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) features: Vec<(String, String)>,
     /// One dealer, or a marketplace and its sellers.
     pub(crate) profiles: Vec<Profile>,
+    /// The gates of the endpoints at this base URL.
+    pub(crate) gates: Box<dyn Fn(&str) -> Gates + Send>,
 }
 
 impl Default for Plan {
@@ -58,6 +60,7 @@ impl Default for Plan {
             cars: cars(),
             features: Vec::new(),
             profiles: vec![profile()],
+            gates: Box::new(|_| Gates::default()),
         }
     }
 }
@@ -475,6 +478,7 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
         },
         mcp: plan.mcp,
         pap,
+        gates: (plan.gates)(&base),
         quota: plan.quota,
         clock: world.clock.clone(),
     }

@@ -9,6 +9,7 @@
 
 mod app;
 mod a2a_probes;
+mod access;
 mod aggregate;
 mod architecture;
 mod call;

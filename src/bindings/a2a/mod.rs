@@ -16,9 +16,11 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
+use crate::bindings::access;
 use crate::contract::{AapError, Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{self, Call};
+use crate::oauth::{Challenge, Visitor};
 use envelope::{Envelope, RawId};
 use fault::Fault;
 use message::{Operation, SendMessage};
@@ -41,7 +43,7 @@ impl Endpoint {
     }
 
     /// Judges a request by its head, before its body is read. `Err` is the finished answer.
-    pub fn admit(&self, head: &Parts) -> Result<(), Response<Bytes>> {
+    pub async fn admit(&self, head: &Parts) -> Result<Visitor, Response<Bytes>> {
         if head.method != Method::POST {
             let words = "Send A2A messages with POST.";
             let mut answer = refusal(StatusCode::METHOD_NOT_ALLOWED, words);
@@ -49,20 +51,18 @@ impl Endpoint {
             answer.headers_mut().insert(header::ALLOW, allow);
             return Err(answer);
         }
-        if is_json(head) {
-            return Ok(());
+        if !is_json(head) {
+            let words = "Send the message with Content-Type: application/json.";
+            let fault = Fault::content_type(words);
+            return Err(respond(&RawId::null(), Err(fault), None));
         }
-        let words = "Send the message with Content-Type: application/json.";
-        Err(respond(
-            &RawId::null(),
-            Err(Fault::content_type(words)),
-            None,
-        ))
+        let visitor = access::admit(self.deployment.gates.a2a.as_ref(), head).await;
+        visitor.map_err(|challenge| challenged(&RawId::null(), &challenge))
     }
 
     /// Answers a request whose head was admitted. Whatever reached JSON-RPC is answered with HTTP 200:
     /// clients lose the error otherwise.
-    pub async fn call(&self, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    pub async fn call(&self, visitor: &Visitor, head: &Parts, body: &[u8]) -> Response<Bytes> {
         let envelope = match envelope::read(body) {
             Ok(envelope) => envelope,
             Err((id, fault)) => return respond(&id, Err(fault), None),
@@ -70,8 +70,13 @@ impl Endpoint {
         let Envelope { id, method, params } = envelope;
         let uri = self.deployment.contract.extension_uri();
         let outcome = match activation::check(head, uri) {
-            Ok(()) => self.method(&method, params).await,
-            Err(fault) => Err(fault),
+            Ok(()) => self.method(visitor, &method, params).await,
+            Err(fault) => Err(fault.into()),
+        };
+        let outcome = match outcome {
+            Err(No::Access(challenge)) => return challenged(&id, &challenge),
+            Err(No::Fault(fault)) => Err(fault),
+            Ok(answer) => Ok(answer),
         };
         if let Err(fault) = &outcome {
             tracing::info!(code = fault.code, "a2a refused");
@@ -79,19 +84,24 @@ impl Endpoint {
         respond(&id, outcome, Some(uri))
     }
 
-    async fn method(&self, method: &str, params: Option<Value>) -> Result<String, Fault> {
+    async fn method(
+        &self,
+        visitor: &Visitor,
+        method: &str,
+        params: Option<Value>,
+    ) -> Result<String, No> {
         match Operation::named(method) {
             Operation::SendMessage => {
                 let request = message::read(params)?;
-                self.send(request).await
+                self.send(visitor, request).await
             }
-            Operation::Unsupported => Err(Fault::unsupported_operation(method)),
-            Operation::Push => Err(Fault::push_not_supported()),
-            Operation::Unknown => Err(Fault::method_not_found()),
+            Operation::Unsupported => Err(Fault::unsupported_operation(method).into()),
+            Operation::Push => Err(Fault::push_not_supported().into()),
+            Operation::Unknown => Err(Fault::method_not_found().into()),
         }
     }
 
-    async fn send(&self, request: SendMessage) -> Result<String, Fault> {
+    async fn send(&self, visitor: &Visitor, request: SendMessage) -> Result<String, No> {
         let SendMessage {
             part,
             context_id,
@@ -100,24 +110,27 @@ impl Endpoint {
         let media_type = part.media_type.unwrap_or_default();
         let skill = match named_skill(&part.data, &media_type)? {
             Ok(skill) => skill,
-            Err(UnknownSkill) => return Err(self.unknown_skill()),
+            Err(UnknownSkill) => return Err(self.unknown_skill().into()),
         };
+        let gate = self.deployment.gates.a2a.as_ref();
+        access::permit(gate, visitor, skill).map_err(No::Access)?;
         if !accepted.admits(&skill.response_media_type()) {
             let words = format!(
                 "Accept {} in acceptedOutputModes.",
                 skill.response_media_type()
             );
-            return Err(Fault::content_type(&words));
+            return Err(Fault::content_type(&words).into());
         }
         let span = tracing::info_span!("a2a", binding = "a2a", revision = "1.0");
         let call = Call {
             skill,
             payload: part.data,
         };
-        let outcome = dispatch::dispatch(&self.deployment, &Caller::Anonymous, call);
+        let caller = access::caller(visitor);
+        let outcome = dispatch::dispatch(&self.deployment, &caller, call);
         match outcome.instrument(span).await {
             Ok(answer) => Ok(answer::message(skill, &answer, context_id)),
-            Err(refusal) => Err(fault::of_skill(&refusal)),
+            Err(refusal) => Err(fault::of_skill(&refusal).into()),
         }
     }
 
@@ -134,6 +147,25 @@ impl Endpoint {
         let refusal = dispatch::refuse(&self.deployment, &Caller::Anonymous, None, error);
         fault::of_skill(&refusal)
     }
+}
+
+/// Why there is no message.
+enum No {
+    Fault(Fault),
+    /// The caller's credentials do not cover the skill; that is HTTP's matter, not JSON-RPC's.
+    Access(Challenge),
+}
+
+impl From<Fault> for No {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// HTTP's own refusal, with a body in JSON-RPC form.
+fn challenged(id: &RawId, challenge: &Challenge) -> Response<Bytes> {
+    let body = Fault::invalid_request(challenge.message).to_json(id);
+    access::challenge(json(StatusCode::UNAUTHORIZED, body), challenge, "a2a")
 }
 
 /// A payload whose form is AAP's and whose skill is nobody's.

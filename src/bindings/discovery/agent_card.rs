@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::bindings::mcp;
 use crate::contract::Skill;
 use crate::deployment::Deployment;
+use crate::oauth::Gate;
 
 /// Writes a deployment's card.
 pub fn write(deployment: &Deployment) -> String {
@@ -13,7 +14,7 @@ pub fn write(deployment: &Deployment) -> String {
     let name = deployment.name();
     let media =
         |of: fn(Skill) -> String| deployment.skills.iter().map(|s| of(*s)).collect::<Vec<_>>();
-    let card = json!({
+    let mut card = json!({
         "name": name,
         "description": format!("{name} under the Auto Agent Protocol: inventory, vehicles and consented inquiries."),
         "version": env!("CARGO_PKG_VERSION"),
@@ -35,9 +36,33 @@ pub fn write(deployment: &Deployment) -> String {
         },
         "defaultInputModes": media(Skill::request_media_type),
         "defaultOutputModes": media(Skill::response_media_type),
-        "skills": deployment.skills.iter().map(|skill| entry(*skill)).collect::<Vec<_>>(),
+        "skills": deployment.skills.iter().map(|skill| entry(deployment, *skill)).collect::<Vec<_>>(),
     });
+    if let (Some(gate), Some(members)) = (&deployment.gates.a2a, card.as_object_mut()) {
+        members.insert("securitySchemes".to_owned(), schemes(gate));
+        if gate.protects_everything() {
+            members.insert("securityRequirements".to_owned(), requirements(gate, false));
+        }
+    }
     card.to_string()
+}
+
+const SCHEME: &str = "oauth";
+
+/// The one scheme: access tokens, sent as Bearer.
+fn schemes(gate: &Gate) -> Value {
+    let words = format!(
+        "Access token of {} for this A2A interface; {} describes it.",
+        gate.issuer(),
+        gate.metadata_url()
+    );
+    json!({SCHEME: {"httpAuthSecurityScheme": {
+        "scheme": "Bearer", "bearerFormat": "JWT", "description": words,
+    }}})
+}
+
+fn requirements(gate: &Gate, lead: bool) -> Value {
+    json!([{"schemes": {SCHEME: {"list": gate.scopes(lead)}}}])
 }
 
 /// The extension's parameters (AAP-018).
@@ -57,7 +82,7 @@ fn params(deployment: &Deployment) -> Value {
             "url": urls.mcp,
             "transport": "streamable-http",
             "protocol_versions": mcp::revisions(),
-            "public_read": true,
+            "public_read": deployment.public_read(),
         },
         "poppy": urls.poppy,
         "llms_txt": urls.llms_txt,
@@ -82,7 +107,7 @@ fn schemas(deployment: &Deployment, skill: Skill) -> Value {
     Value::Object(members)
 }
 
-fn entry(skill: Skill) -> Value {
+fn entry(deployment: &Deployment, skill: Skill) -> Value {
     let (name, description, tags) = match skill {
         Skill::DealerInformation => (
             "Dealer information",
@@ -110,12 +135,17 @@ fn entry(skill: Skill) -> Value {
             ["lead", "consent"],
         ),
     };
-    json!({
+    let mut entry = json!({
         "id": skill.id(),
         "name": name,
         "description": description,
         "tags": tags,
         "inputModes": [skill.request_media_type()],
         "outputModes": [skill.response_media_type()],
-    })
+    });
+    let gate = deployment.gates.a2a.as_ref().filter(|_| !skill.is_read());
+    if let (Some(gate), Some(members)) = (gate, entry.as_object_mut()) {
+        members.insert("securityRequirements".to_owned(), requirements(gate, true));
+    }
+    entry
 }

@@ -16,9 +16,7 @@ pub fn write(deployment: &Deployment) -> String {
         "# {name}\n\n> {name} answers buyers' AI agents under the Auto Agent Protocol {}.\n\n",
         deployment.contract.version()
     );
-    text.push_str(
-        "Reading the inventory is public over MCP: no sign-in, no key, no personal data. ",
-    );
+    text.push_str(&reading(deployment));
     if deployment.offers(Skill::LeadSubmit) {
         text.push_str(
             "Submitting a lead needs the customer's explicit consent to be contacted, for the channels the consent names. ",
@@ -26,12 +24,19 @@ pub fn write(deployment: &Deployment) -> String {
     } else {
         text.push_str("Leads are not taken here; contacting the dealer needs the customer's explicit consent. ");
     }
+    let access = match &deployment.gates.mcp {
+        None => "public",
+        Some(gate) if gate.protects_everything() => "with an OAuth access token",
+        Some(_) => "public reads, leads with an OAuth access token",
+    };
     let skills: Vec<&str> = deployment.skills.iter().map(|skill| skill.id()).collect();
     text.extend(["Implemented skills: ", &skills.join(", "), ".\n\n"]);
     text.extend([
         "## Interfaces\n\n- [MCP endpoint](",
         &urls.mcp,
-        "): public, Streamable HTTP, revisions ",
+        "): ",
+        access,
+        ", Streamable HTTP, revisions ",
         &mcp::revisions().join(", "),
         "; send POST\n",
     ]);
@@ -59,6 +64,23 @@ pub fn write(deployment: &Deployment) -> String {
         "): the vehicles on offer, as a web page\n",
     ]);
     text
+}
+
+/// What reading asks for, and of whom (AAP-139).
+fn reading(deployment: &Deployment) -> String {
+    match &deployment.gates.mcp {
+        Some(gate) if gate.protects_everything() => format!(
+            "Reading the inventory over MCP needs an OAuth access token of {}; {} describes it. It needs no personal data. ",
+            gate.issuer(),
+            gate.metadata_url()
+        ),
+        Some(gate) => format!(
+            "Reading the inventory is public over MCP: no sign-in, no key, no personal data. Submitting a lead there needs an OAuth access token of {}. ",
+            gate.issuer()
+        ),
+        None => "Reading the inventory is public over MCP: no sign-in, no key, no personal data. "
+            .to_owned(),
+    }
 }
 
 fn poppy_words(deployment: &Deployment) -> &'static str {

@@ -9,6 +9,7 @@ use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode, header};
 
 use super::{Admission, refusal};
+use crate::bindings::access;
 use crate::contract::Caller;
 use crate::deployment::Deployment;
 use crate::oauth::{Issuer, McpTokens, Refusal};
@@ -18,6 +19,8 @@ use crate::oauth::{Issuer, McpTokens, Refusal};
 pub(super) struct Gate {
     /// Where Session Tokens of the deployment's own issuer are taken.
     pap: Option<Native>,
+    /// Where access tokens of an outside issuer are asked for. A deployment has one of the two at most.
+    outside: Option<Arc<crate::oauth::Gate>>,
 }
 
 #[derive(Debug)]
@@ -37,7 +40,10 @@ impl Gate {
                 metadata_url: settings.mcp_metadata_url()?,
             })
         });
-        Self { pap: native }
+        Self {
+            pap: native,
+            outside: deployment.gates.mcp.clone(),
+        }
     }
 
     /// Says who calls. `Err` is the finished answer.
@@ -48,9 +54,20 @@ impl Gate {
     ) -> Result<(), Response<Bytes>> {
         match &self.pap {
             Some(native) if head.headers.contains_key(header::AUTHORIZATION) => {
-                native.admit(head, admission).await
+                return native.admit(head, admission).await;
             }
-            _ => Ok(()),
+            _ => {}
+        }
+        match access::admit(self.outside.as_ref(), head).await {
+            Ok(visitor) => {
+                admission.caller = access::caller(&visitor);
+                admission.visitor = visitor;
+                Ok(())
+            }
+            Err(challenge) => {
+                let answer = refusal(StatusCode::UNAUTHORIZED, challenge.message);
+                Err(access::challenge(answer, &challenge, "mcp"))
+            }
         }
     }
 }

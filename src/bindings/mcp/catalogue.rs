@@ -38,16 +38,22 @@ impl Catalogue {
             .map(|skill| tool(deployment, *skill))
             .collect();
         let ttl_ms = deployment.mcp.cache_ttl_ms;
+        // What only signed-in callers see is not shared between them (AAP-075).
+        let scope = if deployment.public_read() {
+            "public"
+        } else {
+            "private"
+        };
         let modern = json!({
             "resultType": "complete", "tools": tools,
-            "ttlMs": ttl_ms, "cacheScope": "public", "_meta": meta,
+            "ttlMs": ttl_ms, "cacheScope": scope, "_meta": meta,
         });
         let discover = json!({
             "resultType": "complete",
             "supportedVersions": Revision::dates(),
             "capabilities": {"tools": {}},
             "instructions": instructions,
-            "ttlMs": ttl_ms, "cacheScope": "public", "_meta": meta,
+            "ttlMs": ttl_ms, "cacheScope": scope, "_meta": meta,
         });
         Self {
             result_meta: meta.to_string(),

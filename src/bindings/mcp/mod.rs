@@ -9,6 +9,7 @@ mod headers;
 mod ingress;
 mod jsonrpc;
 mod origin;
+mod reply;
 mod session;
 mod texts;
 mod version;
@@ -21,14 +22,18 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
+use crate::bindings::access;
 use crate::contract::{Caller, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
+use crate::oauth::Visitor;
 use accept::Format;
 use caller::Gate;
 use catalogue::Catalogue;
-use ingress::{Accepted, Context, Refused};
+use ingress::{Accepted, Context};
 use jsonrpc::{Fault, Id, Message};
+pub use reply::refusal;
+use reply::{Reply, invalid};
 use version::Revision;
 
 /// One deployment's MCP endpoint.
@@ -53,6 +58,8 @@ pub struct Admission {
     origin: Option<HeaderValue>,
     /// Who calls, as far as the head proves it.
     caller: Caller,
+    /// The same as an outside issuer's access token says it, for what needs more of its scopes.
+    visitor: Visitor,
     /// For the `DPoP-Nonce` header of the answer.
     nonce: Option<HeaderValue>,
 }
@@ -81,6 +88,7 @@ impl Endpoint {
             format: Format::Json,
             origin,
             caller: Caller::Anonymous,
+            visitor: Visitor::default(),
             nonce: None,
         };
         let admitted = match admit_method(head, &mut admission) {
@@ -97,8 +105,7 @@ impl Endpoint {
     pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Bytes> {
         let answer = match jsonrpc::read(body) {
             Ok(Message::Request { id, method, params }) => {
-                let caller = &admission.caller;
-                self.request(head, caller, id, method, params).await
+                self.request(admission, head, id, (method, params)).await
             }
             Ok(Message::Response) if version::is_modern_header(&head.headers) => {
                 let message = "This revision has no requests from server to client to respond to.";
@@ -112,11 +119,10 @@ impl Endpoint {
 
     async fn request(
         &self,
+        admission: &Admission,
         head: &Parts,
-        caller: &Caller,
         id: Id,
-        method: String,
-        params: Map<String, Value>,
+        (method, params): (String, Map<String, Value>),
     ) -> Reply {
         let context = Context {
             headers: &head.headers,
@@ -130,7 +136,14 @@ impl Endpoint {
         };
         match accepted {
             Accepted::Initialize => self.initialize(&context, &id, &params),
-            Accepted::Current(revision) => self.method(revision, caller, id, &method, params).await,
+            Accepted::Current(revision) => {
+                let asked = Asked {
+                    revision,
+                    admission,
+                    params,
+                };
+                self.method(id, &method, asked).await
+            }
         }
     }
 
@@ -148,22 +161,16 @@ impl Endpoint {
         }
     }
 
-    async fn method(
-        &self,
-        revision: Revision,
-        caller: &Caller,
-        id: Id,
-        method: &str,
-        params: Map<String, Value>,
-    ) -> Reply {
+    async fn method(&self, id: Id, method: &str, asked: Asked<'_>) -> Reply {
+        let revision = asked.revision;
         match method {
-            "tools/list" => match params.get("cursor") {
+            "tools/list" => match asked.params.get("cursor") {
                 None | Some(Value::Null) => {
                     Reply::ok(jsonrpc::result(&id, self.catalogue.tools(revision)))
                 }
                 Some(_) => invalid(id, "There is one page of tools; list it without a cursor."),
             },
-            "tools/call" => self.tool(revision, caller, id, params).await,
+            "tools/call" => self.tool(id, asked).await,
             "server/discover" if revision.is_modern() => {
                 Reply::ok(jsonrpc::result(&id, self.catalogue.discover()))
             }
@@ -177,13 +184,8 @@ impl Endpoint {
         }
     }
 
-    async fn tool(
-        &self,
-        revision: Revision,
-        caller: &Caller,
-        id: Id,
-        mut params: Map<String, Value>,
-    ) -> Reply {
+    async fn tool(&self, id: Id, asked: Asked<'_>) -> Reply {
+        let (revision, mut params) = (asked.revision, asked.params);
         let name = params.get("name").and_then(Value::as_str);
         let Some(name) = name else {
             return invalid(id, "params.name must be the name of a tool.");
@@ -195,6 +197,10 @@ impl Endpoint {
                 "Unknown tool. tools/list names the tools of this endpoint.",
             );
         };
+        let gate = self.deployment.gates.mcp.as_ref();
+        if let Err(challenge) = access::permit(gate, &asked.admission.visitor, skill) {
+            return Reply::challenged(challenge, id);
+        }
         let payload = match params.remove("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
@@ -202,12 +208,19 @@ impl Endpoint {
         };
         let span = tracing::info_span!("mcp", binding = "mcp", revision = revision.date());
         let call = Call { skill, payload };
-        let outcome = dispatch(&self.deployment, caller, call)
+        let outcome = dispatch(&self.deployment, &asked.admission.caller, call)
             .instrument(span)
             .await;
         let result = answer::tool_result(revision, &outcome, self.catalogue.server_info());
         Reply::ok(jsonrpc::result(&id, &result))
     }
+}
+
+/// An accepted request: under which revision, whose, and what it says.
+struct Asked<'a> {
+    revision: Revision,
+    admission: &'a Admission,
+    params: Map<String, Value>,
 }
 
 /// Method, body type and the form of the answer.
@@ -247,79 +260,4 @@ impl Admission {
         }
         answer
     }
-}
-
-/// An answer before its encoding is chosen.
-#[derive(Debug)]
-struct Reply {
-    status: u16,
-    body: Option<String>,
-    session: Option<HeaderValue>,
-}
-
-impl Reply {
-    fn ok(body: String) -> Self {
-        Self {
-            status: 200,
-            body: Some(body),
-            session: None,
-        }
-    }
-
-    fn accepted() -> Self {
-        Self {
-            status: 202,
-            body: None,
-            session: None,
-        }
-    }
-
-    fn fault(status: u16, fault: &Fault) -> Self {
-        Self {
-            status,
-            body: Some(fault.to_json()),
-            session: None,
-        }
-    }
-
-    fn refused(refused: Refused, id: Id) -> Self {
-        tracing::info!(code = refused.code, reason = %refused.message, "mcp ingress refused");
-        let mut fault = Fault::new(Some(id), refused.code, refused.message);
-        fault.data = refused.data;
-        Self::fault(refused.status, &fault)
-    }
-
-    fn with_session(mut self, session: Option<HeaderValue>) -> Self {
-        self.session = session;
-        self
-    }
-
-    fn encode(self, format: Format) -> Response<Bytes> {
-        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut answer = match self.body {
-            None => {
-                let mut empty = Response::new(Bytes::new());
-                *empty.status_mut() = status;
-                empty
-            }
-            Some(body) => match format {
-                Format::EventStream if status == StatusCode::OK => answer::event(&body),
-                Format::Json | Format::EventStream => answer::json(status, body),
-            },
-        };
-        if let Some(session) = self.session {
-            answer.headers_mut().insert("mcp-session-id", session);
-        }
-        answer
-    }
-}
-
-fn invalid(id: Id, message: &str) -> Reply {
-    Reply::fault(200, &Fault::new(Some(id), jsonrpc::INVALID_PARAMS, message))
-}
-
-/// A refusal of the transport: an error of JSON-RPC form without an id, since none was read.
-pub fn refusal(status: StatusCode, message: &str) -> Response<Bytes> {
-    let fault = Fault::new(None, jsonrpc::INVALID_REQUEST, message);
-    answer::json(status, fault.to_json())
 }

@@ -17,11 +17,16 @@ pub(super) struct ToolText {
 pub(super) fn instructions(deployment: &Deployment) -> String {
     let mut text = format!(
         "This server answers for {}, a vehicle seller, under the Auto Agent Protocol {}. \
-         Reading inventory needs no sign-in and no personal data. Say only what the answers say: a missing \
+         Reading inventory needs {}no personal data. Say only what the answers say: a missing \
          field is unknown, `price` already includes the seller's mandatory charges, and only `status` tells \
          whether a vehicle is on offer.",
         deployment.name(),
         deployment.contract.version(),
+        if deployment.public_read() {
+            "no sign-in and "
+        } else {
+            ""
+        },
     );
     if deployment.offers(Skill::InventoryFacets) && deployment.offers(Skill::InventorySearch) {
         text.push_str(

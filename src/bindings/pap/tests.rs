@@ -8,7 +8,7 @@ use super::*;
 use crate::contract::Contract;
 use crate::contract::capabilities::Scope;
 use crate::delivery;
-use crate::deployment::{McpSettings, Parts as DeploymentParts, Quota, Urls};
+use crate::deployment::{Gates, McpSettings, Parts as DeploymentParts, Quota, Urls};
 use crate::leads::{AdfProfile, Leads, Settings as LeadSettings, TargetSettings};
 use crate::oauth::tests::rig::{self, ISSUER, Jwt, Rig};
 use crate::profile::{Profile, Rooftop};
@@ -75,6 +75,7 @@ impl Site {
             },
             mcp: McpSettings::default(),
             pap: Some(Arc::clone(&rig.issuer)),
+            gates: Gates::default(),
             quota: Quota::default(),
             clock: rig.clock.clone(),
         });

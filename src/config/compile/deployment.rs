@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::super::finding::nearest;
 use super::super::raw;
-use super::{Aggregate, Deployment, Scope, aggregate, inventory, leads, pap, profile, urls};
+use super::{Aggregate, Deployment, Scope, aggregate, inventory, leads, oauth, pap, profile, urls};
 use crate::contract::Skill;
 use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
@@ -56,6 +56,7 @@ pub(super) fn compile(
         domain.as_deref().unwrap_or_default(),
         public_url.aliases(),
     );
+    let oauth = oauth::compile(scope, raw);
     Some(Deployment {
         id: id.to_owned(),
         domain: domain?,
@@ -68,6 +69,7 @@ pub(super) fn compile(
         leads,
         mcp: mcp(scope, &raw.mcp),
         pap,
+        oauth,
         legacy_sessions: raw.mcp.legacy_sessions.unwrap_or(false),
         quota: Quota {
             leads_per_minute: raw.limits.leads_per_minute,

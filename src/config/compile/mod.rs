@@ -7,6 +7,7 @@ mod deployment;
 mod http;
 mod inventory;
 mod leads;
+mod oauth;
 mod pap;
 mod profile;
 mod scope;
@@ -28,6 +29,7 @@ use crate::deployment::{McpSettings, Quota};
 use crate::mapping::Mapping;
 use crate::profile::Profile;
 pub use aggregate::{Aggregate, Seller};
+pub use oauth::Oauth;
 pub use pap::Pap;
 use scope::Scope;
 pub use store::StoreSettings;
@@ -81,6 +83,8 @@ pub struct Deployment {
     pub mcp: McpSettings,
     /// Where personal agents are served.
     pub pap: Option<Pap>,
+    /// Where access tokens are asked for.
+    pub oauth: Option<Oauth>,
     /// Seconds that a session id of an older MCP revision lasts, where such ids are given out.
     pub legacy_sessions: bool,
     pub quota: Quota,

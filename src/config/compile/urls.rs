@@ -144,7 +144,7 @@ fn base(text: &str) -> Result<String, &'static str> {
 }
 
 /// An address that agents are given: HTTPS, or HTTP on loopback (AAP-048).
-fn published(text: &str) -> Result<Uri, &'static str> {
+pub(super) fn published(text: &str) -> Result<Uri, &'static str> {
     let uri: Uri = text.parse().map_err(|_| "is not a URL")?;
     let host = uri.host().ok_or("names no host")?;
     if uri

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use figment::value::Value;
 use serde::Deserialize;
 
-use super::{Leads, Pap, Profile};
+use super::{Leads, Oauth, Pap, Profile};
 
 /// `[deployments.ID]`: one advertised dealer.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -41,7 +41,17 @@ pub struct Deployment {
     pub mcp: Mcp,
     pub a2a: A2a,
     pub pap: Pap,
+    /// Whose access tokens are taken. Required where an `access` is `oauth`.
+    pub oauth: Option<Oauth>,
     pub limits: Limits,
+}
+
+/// Who may call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Access {
+    Public,
+    Oauth,
 }
 
 /// Whose inventory a deployment shows.
@@ -121,6 +131,12 @@ pub struct Mcp {
     pub cache_ttl_s: Option<u64>,
     /// The dealer's own sentence, added to what agents are told of this server.
     pub instructions: Option<String>,
+    /// Who may call: `public` (default), or `oauth` for callers with an access token only.
+    pub access: Option<Access>,
+    /// Who may submit leads: `public` (default) or `oauth`. Reading stays open.
+    pub lead_access: Option<Access>,
+    /// What an access token's `aud` must hold. Default the endpoint's URL.
+    pub audience: Option<String>,
 }
 
 /// `[deployments.ID.a2a]`: the A2A binding.
@@ -129,6 +145,12 @@ pub struct Mcp {
 pub struct A2a {
     /// The path of the A2A endpoint. Default `/a2a`.
     pub path: Option<String>,
+    /// Who may call: `public` (default), or `oauth` for callers with an access token only.
+    pub access: Option<Access>,
+    /// Who may submit leads: `public` (default) or `oauth`. Reading stays open.
+    pub lead_access: Option<Access>,
+    /// What an access token's `aud` must hold. Default the endpoint's URL.
+    pub audience: Option<String>,
 }
 
 /// `[deployments.ID.limits]`: what one verified caller may ask; all anonymous callers count as one.

@@ -4,6 +4,7 @@
 mod delivery;
 mod deployment;
 mod leads;
+mod oauth;
 mod pap;
 mod profile;
 mod source;
@@ -16,8 +17,9 @@ use serde::Deserialize;
 
 pub(crate) use delivery::DELIVERY_KEYS;
 pub use delivery::{Delivery, Directory, Http, HttpForm, Smtp, SmtpTls};
-pub use deployment::{Deployment, Inventory, Limits, Mcp, Scope, Search, Seller};
+pub use deployment::{A2a, Access, Deployment, Inventory, Limits, Mcp, Scope, Search, Seller};
 pub use leads::{Leads, Network, Scheduling, Vendor};
+pub use oauth::Oauth;
 pub use pap::{NativeMcp, Net, Nonces, Pap, Registration};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
 pub use source::{Auth, AuthKind, Feed, Rest, Sql};

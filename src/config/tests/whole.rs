@@ -298,6 +298,72 @@ fn a_deployment_s_issuer_hangs_below_its_own_url() {
     }
 }
 
+// AAP-122 AAP-142
+#[test]
+fn tokens_are_asked_for_where_an_issuer_is_named_and_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = documented("README.md");
+    let open = load(folder.path(), &text, &[]).unwrap();
+    assert!(open.deployments[0].oauth.is_none());
+    let issuer = "[deployments.main.oauth]\nissuer = \"https://login.example/r\"\n\
+        scopes = [\"inventory\"]\nalgorithms = [\"ES256\"]\n";
+    let mcp = "[deployments.main.mcp]\naccess = \"oauth\"\naudience = \"https://api.example\"\n";
+    let a2a = "[deployments.main.a2a]\nlead_access = \"oauth\"\n";
+    let protected = format!("{text}\n{issuer}{mcp}{a2a}");
+    let config = load(folder.path(), &protected, &[]).unwrap();
+    let oauth = config.deployments[0].oauth.as_ref().unwrap();
+    let gate = oauth.mcp("https://dealer.example/mcp", "A").unwrap();
+    assert!(gate.everything);
+    assert_eq!(gate.resource, "https://dealer.example/mcp");
+    assert_eq!(gate.audience, "https://api.example");
+    let gate = oauth.a2a("https://dealer.example/a2a", "A").unwrap();
+    assert!(!gate.everything);
+    assert_eq!(gate.audience, "https://dealer.example/a2a");
+    assert!(!oauth.authority.policy.allow_http);
+    assert_eq!(oauth.authority.algorithms, [crate::oauth::Algorithm::Es256]);
+    for (wrong, key) in [
+        (mcp.to_owned(), "oauth"),
+        (issuer.to_owned(), "oauth"),
+        (issuer.replace("https", "http") + a2a, "oauth.issuer"),
+        (issuer.replace("/r", "/r?x") + a2a, "oauth.issuer"),
+        (issuer.replace("/r", "/r#x") + a2a, "oauth.issuer"),
+        (
+            "[deployments.main.oauth]\n".to_owned() + a2a,
+            "oauth.issuer",
+        ),
+        (
+            issuer.replace("\"inventory\"", "\"a b\"") + a2a,
+            "oauth.scopes",
+        ),
+        (issuer.replace("ES256", "none") + a2a, "oauth.algorithms"),
+        (issuer.replace("\"ES256\"", "") + a2a, "oauth.algorithms"),
+        (
+            issuer.to_owned() + "clock_skew_s = 301\n" + a2a,
+            "oauth.clock_skew_s",
+        ),
+        (
+            issuer.to_owned() + "ca_file = \"absent\"\n" + a2a,
+            "oauth.ca_file",
+        ),
+        (
+            issuer.to_owned() + "jwks_url = \"http://login.example/k\"\n" + a2a,
+            "oauth.jwks_url",
+        ),
+        (
+            "[deployments.main.mcp]\naudience = \"x\"\n".to_owned(),
+            "mcp.audience",
+        ),
+        (
+            format!("{issuer}{mcp}{a2a}audience = \"https://api.example\"\n"),
+            "a2a.audience",
+        ),
+    ] {
+        let found = load(folder.path(), &format!("{text}\n{wrong}"), &[]).unwrap_err();
+        let keys: Vec<&str> = found.iter().map(|finding| finding.key.as_str()).collect();
+        assert_eq!(keys, [format!("deployments.main.{key}")], "{wrong}");
+    }
+}
+
 // AAP-048
 #[test]
 fn plain_http_is_for_loopback_only() {

@@ -48,7 +48,7 @@ pub(super) fn metadata(client_id: &str, body: &[u8]) -> Option<Metadata> {
 }
 
 /// Reads a JWKS. Keys of other kinds are passed over; one private key spoils the set.
-pub(super) fn keys(body: &[u8]) -> Option<Vec<PublicKey>> {
+pub(in super::super) fn keys(body: &[u8]) -> Option<Vec<PublicKey>> {
     let document = jws::object(body)?;
     let published = document.get("keys")?.as_array()?;
     if published.len() > MAX_KEYS {

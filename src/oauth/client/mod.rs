@@ -6,21 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 
+use super::fetch::{self, fresh_s};
 use crate::clock::Clock;
 use crate::net::{self, Response};
 
 mod document;
 
-pub(super) use document::Identity;
+pub(super) use document::{Identity, keys as read_keys};
 
 /// Identities kept at once.
 const CAPACITY: usize = 1024;
 /// Fetches under way at once, over all clients of one issuer.
 const FETCHES: usize = 16;
-/// Bounds and default of how long a document is fresh.
-const MIN_FRESH_S: i64 = 60;
-const MAX_FRESH_S: i64 = 86_400;
-const DEFAULT_FRESH_S: i64 = 300;
 /// A failure, and a refetch for an unknown `kid`, are remembered for so long.
 const RETRY_S: i64 = 30;
 /// Keys may be used this long after they should have been renewed but could not be.
@@ -151,36 +148,6 @@ impl Directory {
 
     async fn get(&self, url: &str) -> Result<Response, ()> {
         let _permit = self.fetches.acquire().await.map_err(|_| ())?;
-        let mut request = net::Request::get(url);
-        request.headers.insert(
-            http::header::ACCEPT,
-            http::HeaderValue::from_static("application/json"),
-        );
-        let response = self.net.send(request).await.map_err(|_| ())?;
-        let media_type = response.media_type();
-        let json = matches!(
-            media_type.as_deref(),
-            Some("application/json" | "application/jwk-set+json")
-        );
-        (response.status == 200 && json)
-            .then_some(response)
-            .ok_or(())
+        fetch::json(&self.net, url).await
     }
-}
-
-/// How long a response says it is fresh, within bounds.
-fn fresh_s(response: &Response) -> i64 {
-    let mut fresh_s = DEFAULT_FRESH_S;
-    for value in response.headers.get_all(http::header::CACHE_CONTROL) {
-        for directive in value.to_str().unwrap_or_default().split(',') {
-            let directive = directive.trim().to_ascii_lowercase();
-            if directive == "no-store" || directive == "no-cache" {
-                return MIN_FRESH_S;
-            }
-            if let Some(seconds) = directive.strip_prefix("max-age=") {
-                fresh_s = seconds.trim_matches('"').parse().unwrap_or(0);
-            }
-        }
-    }
-    fresh_s.clamp(MIN_FRESH_S, MAX_FRESH_S)
 }
