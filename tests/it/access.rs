@@ -142,7 +142,7 @@ fn challenged(what: &str, answer: &Answer, status: u16, challenge: &str) {
     assert_eq!(answer.header("cache-control"), Some("no-store"), "{what}");
 }
 
-// AAP-075 AAP-091 AAP-099 AAP-100 AAP-122 AAP-133 AAP-142
+// AAP-091 AAP-099 AAP-100 AAP-122 AAP-133 AAP-142
 #[test]
 fn a_protected_mcp_endpoint_lets_nobody_in_without_a_good_token() {
     let issuer = Issuer::start();
@@ -198,6 +198,14 @@ fn a_protected_mcp_endpoint_lets_nobody_in_without_a_good_token() {
     );
     let in_url = edge.search().path("/mcp?access_token=x").send();
     assert_eq!(in_url.status, 400);
+}
+
+// AAP-072 AAP-075 AAP-091
+#[test]
+fn a_protected_mcp_endpoint_checks_origins_first_and_serves_whoever_may_come() {
+    let issuer = Issuer::start();
+    let edge = issuer.edge(true);
+    let good = issuer.mcp(&edge, "one", "inventory");
     // what comes before it still comes first
     let foreign = edge.search().header("Origin", "https://evil.example");
     assert_eq!(foreign.send().status, 403);
@@ -213,7 +221,7 @@ fn a_protected_mcp_endpoint_lets_nobody_in_without_a_good_token() {
         .send();
     let exposed = origin.header("access-control-expose-headers").unwrap();
     assert!(exposed.contains("www-authenticate"), "{exposed}");
-    // and who may come, comes in, in every revision
+    // who may come, comes in, in every revision
     let listed = edge.probe("tools/list", json!({}));
     let listed = listed.header("Authorization", good.as_str()).send().json();
     assert_eq!(listed["result"]["cacheScope"], "private");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     include_str!("../raw/mod.rs"),
     include_str!("../raw/deployment.rs"),
     include_str!("../raw/profile.rs"),
@@ -13,6 +13,7 @@ const SOURCES: [&str; 8] = [
     include_str!("../raw/delivery.rs"),
     include_str!("../raw/store.rs"),
     include_str!("../raw/pap.rs"),
+    include_str!("../raw/oauth.rs"),
 ];
 
 /// A section for each table, a line for each key.
@@ -55,8 +56,8 @@ fn kind_words(kind: &str) -> &'static str {
         "bool" => "true or false",
         "u16" | "u32" | "u64" | "usize" => "whole number",
         "f64" => "number",
-        "Scope" | "StoreKind" | "SmtpTls" | "HttpForm" | "AuthKind" | "Nonces" | "NativeMcp"
-        | "Registration" => "word",
+        "Scope" | "Access" | "StoreKind" | "SmtpTls" | "HttpForm" | "AuthKind" | "Nonces"
+        | "NativeMcp" | "Registration" => "word",
         "Vec<String" => "list of texts",
         "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" => "list of tables",
         _ => "table",

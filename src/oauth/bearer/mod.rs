@@ -186,15 +186,12 @@ impl Gate {
     }
 
     fn header(&self, error: Option<&str>, scopes: &[&str]) -> String {
-        let mut header = String::from("Bearer ");
-        if let Some(error) = error {
-            header.push_str(&format!("error=\"{error}\", "));
-        }
-        header.push_str(&format!("resource_metadata=\"{}\"", self.metadata_url()));
-        if !scopes.is_empty() {
-            header.push_str(&format!(", scope=\"{}\"", scopes.join(" ")));
-        }
-        header
+        let error = error.map(|error| format!("error=\"{error}\""));
+        let about = format!("resource_metadata=\"{}\"", self.metadata_url());
+        let scope = format!("scope=\"{}\"", scopes.join(" "));
+        let scope = (!scopes.is_empty()).then_some(scope);
+        let parts: Vec<String> = error.into_iter().chain([about]).chain(scope).collect();
+        format!("Bearer {}", parts.join(", "))
     }
 }
 
