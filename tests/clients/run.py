@@ -1,6 +1,7 @@
 """Runs the official clients and a few rude ones against a demo.
 
-Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --python-pap FILE --python-a2a FILE --modules DIR [--only NAME…]
+Usage: run.py --binary FILE --node FILE --python-v1 FILE --python-v2 FILE --python-pap FILE --python-a2a FILE --modules DIR
+       --rmcp FILE --inspector FILE [--only NAME…]
 """
 
 import argparse
@@ -14,9 +15,12 @@ from pathlib import Path
 from unittest import mock
 
 import a2a_scenario
+import access
+import codes
 import commands
 import crash
 import faults
+import inspector
 import inventory
 import mail
 import pap_runs
@@ -43,6 +47,11 @@ def clients(arguments):
         "py-v2-auto": python(arguments.python_v2, "py_v2.py", "auto"),
         "py-v2-legacy": python(arguments.python_v2, "py_v2.py", "legacy"),
         "py-v1": python(arguments.python_v1, "py_v1.py"),
+        "rmcp-modern": [arguments.rmcp, "URL", "modern"],
+        "rmcp-auto": [arguments.rmcp, "URL", "auto"],
+        "rmcp-legacy": [arguments.rmcp, "URL", "legacy"],
+        "inspector-modern": "modern",
+        "inspector-legacy": "legacy",
     }
 
 
@@ -80,8 +89,12 @@ class Session:
         self.totals.append(checks)
         print(f"{checks.summary(name)} ({time.monotonic() - began:.1f} s)", flush=True)
 
-    def start(self, name, command):
-        command = [self.url() if word == "URL" else word for word in command]
+    def start(self, name, command, url=None):
+        url = url or self.url()
+        if isinstance(command, str):
+            program = [self.arguments.node, self.arguments.inspector]
+            return inspector.Inspector(name, program, command, url, self.folder)
+        command = [url if word == "URL" else word for word in command]
         return Client(name, command, HERE, self.folder / f"{name}.log")
 
     def scenario(self, name, command, checks):
@@ -90,6 +103,31 @@ class Session:
         scenario.run()
         client.close()
         self.accepted += scenario.accepted
+
+    def codes(self, checks):
+        known = clients(self.arguments)
+        start = lambda name, url: self.start(name, known[name], url)
+        # each of its requests is a process; one era of it is enough here
+        names = [name for name in known if name != "inspector-legacy"]
+        codes.check_codes(self.arguments.binary, self.folder, start, names, checks)
+
+    # AAP-145 AAP-146
+    def check_log(self, checks):
+        """What the demo's log says of the calls of all these clients, and what it does not."""
+        text = (self.folder / "demo.log").read_text()
+        calls = [line for line in text.splitlines() if "call{" in line and 'binding="mcp"' in line]
+        checks.that("calls are recorded", len(calls) > 100, len(calls))
+        members = ("request_id=", "revision=", "deployment=", "aap_version=", "skill=", "latency_us=", "outcome=")
+        bare = [line for line in calls if not all(member in line for member in members)]
+        checks.that("each with who answered what, and how long it took", not bare, bare[:1])
+        for revision in ("2026-07-28", "2025-11-25"):
+            said = any(f'revision="{revision}"' in line for line in calls)
+            checks.that(f"calls under {revision} are told apart", said)
+        for request, _ in self.accepted:
+            private = [request["customer"][name] for name in ("email", "phone", "last_name")]
+            private += [request["message"], request["idempotency_key"]]
+            leaked = [value for value in private if value in text]
+            checks.that("no customer's value is recorded", not leaked, leaked)
 
     def inventory(self, command, checks):
         client = self.start("inventory", command)
@@ -125,6 +163,9 @@ class Session:
         py = [self.arguments.python_a2a, str(HERE / "py_a2a.py")]
         self.step("a2a-py", lambda checks: self.a2a("a2a-py", py, checks))
         self.step("inventory", lambda checks: self.inventory(known["py-v1"], checks))
+        self.step("codes", self.codes)
+        self.step("access", lambda checks: access.Access(self.arguments, self.folder, checks).run())
+        self.step("log", self.check_log)
         self.step("mail", self.mails)
         self.step("raw", lambda checks: raw.run(self.url(), checks))
         self.step("commands", lambda checks: commands.check_commands(self.arguments.binary, self.folder, checks))
@@ -137,7 +178,7 @@ class Session:
 
 def parsed():
     parser = argparse.ArgumentParser()
-    for name in ("--binary", "--node", "--python-v1", "--python-v2", "--python-pap", "--python-a2a", "--modules"):
+    for name in ("--binary", "--node", "--python-v1", "--python-v2", "--python-pap", "--python-a2a", "--modules", "--rmcp", "--inspector"):
         parser.add_argument(name, type=os.path.abspath, required=True)
     parser.add_argument("--only", nargs="*")
     return parser.parse_args()

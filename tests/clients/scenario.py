@@ -13,6 +13,16 @@ SKILLS = {
     "aap_lead_submit": "lead.submit",
 }
 METADATA = "autoagentprotocol.org/aap"
+# Codes that come with a hint beside the correction at the place of the problem.
+HINTED = {
+    "DEALER_NOT_FOUND",
+    "IDEMPOTENCY_CONFLICT",
+    "INVALID_CURSOR",
+    "UNSUPPORTED_FILTER",
+    "UNSUPPORTED_SORT",
+    "VEHICLE_NOT_FOUND",
+    "VEHICLE_UNAVAILABLE",
+}
 
 
 class Scenario:
@@ -66,7 +76,7 @@ class Scenario:
             return None
         return payload["data"]
 
-    def refused(self, what, tool, request, code, pointer=None):
+    def refused(self, what, tool, request, code, pointer=None, retryable=False):
         """Asserts the code, the place and that a correction is given, without a customer's value."""
         checks = self.checks
         payload, is_error = self.call(tool, request)
@@ -78,8 +88,10 @@ class Scenario:
         checks.equal(f"{what}: code", payload.get("code"), code)
         for member in ("error_id", "message", "created_at"):
             checks.that(f"{what}: {member}", bool(payload.get(member)), payload)
-        checks.equal(f"{what}: retryable", payload.get("retryable"), False)
+        checks.equal(f"{what}: retryable", payload.get("retryable"), retryable)
         details = payload.get("details", {})
+        if code in HINTED:
+            checks.that(f"{what}: a hint", bool(details.get("hint")), payload)
         if pointer is not None:
             found = [e for e in details.get("errors", []) if e["instanceLocation"] == pointer]
             checks.that(f"{what}: a problem at {pointer}", bool(found), payload)
@@ -93,7 +105,7 @@ class Scenario:
 
     # -- the tools -------------------------------------------------------------------------------
 
-    # AAP-078 AAP-079 AAP-081 AAP-082 AAP-084 AAP-086 AAP-087 AAP-088 AAP-090
+    # AAP-077 AAP-078 AAP-079 AAP-081 AAP-082 AAP-084 AAP-086 AAP-087 AAP-088 AAP-090 AAP-111
     def check_tools(self, tools):
         checks = self.checks
         names = [tool["name"] for tool in tools]
@@ -219,7 +231,8 @@ class Scenario:
         expected = payload | {"data": payload["data"] | {"replayed": True}}
         checks.equal("a retry replays the complete answer", (again, is_error), (expected, False))
         changed = request | {"message": "Something else."}
-        self.refused("the same key for another lead", "aap_lead_submit", changed, "IDEMPOTENCY_CONFLICT")
+        what, code = "the same key for another lead", "IDEMPOTENCY_CONFLICT"
+        self.refused(what, "aap_lead_submit", changed, code, "/idempotency_key")
 
     # -- refusals --------------------------------------------------------------------------------
 
@@ -246,12 +259,11 @@ class Scenario:
                 ("a cursor with other filters", cursor, same | {"filters": {"condition": ["new"]}}),
             ):
                 request = typed | members | {"pagination": {"limit": 4, "cursor": token}}
-                details = self.refused(what, search, request, "INVALID_CURSOR")
-                self.checks.that(f"{what}: a hint", details and bool(details.get("hint")), details)
+                self.refused(what, search, request, "INVALID_CURSOR", "/pagination/cursor")
         absent = {"type": "inventory.vehicle.request", "vin": "1HGCV1F32MA999999"}
         self.refused("an unknown vehicle", "aap_inventory_vehicle", absent, "VEHICLE_NOT_FOUND")
         nothing = {"type": "inventory.vehicle.request"}
-        self.refused("no identifier", "aap_inventory_vehicle", nothing, "MISSING_REQUIRED_FIELD")
+        self.refused("no identifier", "aap_inventory_vehicle", nothing, "MISSING_REQUIRED_FIELD", "")
         wrong = {"type": "inventory.facets.request"}
         self.refused("another tool's request", search, wrong, "SCHEMA_VALIDATION_FAILED", "/type")
 
@@ -274,6 +286,8 @@ class Scenario:
         refused("a channel without its value", unreachable, "INVALID_CONSENT", "/customer/phone")
         scope = leads.with_consent(good, scope=["marketing"])
         refused("another scope", scope, "INVALID_CONSENT", "/consent/scope/0")
+        graded = good.get("vehicle_of_interest", {}) | {"condition": "good"}
+        refused("a grade as condition", good | {"vehicle_of_interest": graded}, "INVALID_CONDITION", "/vehicle_of_interest/condition")
         elsewhere = good | {"vehicle_of_interest": {"vehicle_id": "no-such-car", "condition": "used"}}
         self.refused("a lead for an unknown car", "aap_lead_submit", elsewhere, "VEHICLE_NOT_FOUND")
 
@@ -281,7 +295,8 @@ class Scenario:
     def check_unknown_tool(self):
         answer = self.client.call("aap_inventory_delete", {"type": "inventory.delete.request"})
         failed = answer.get("failed", {})
-        self.checks.equal("an unknown tool is a protocol error", failed.get("code"), -32602)
+        expected = getattr(self.client, "unknown_tool", -32602)
+        self.checks.equal("an unknown tool is a protocol error", failed.get("code"), expected)
 
 
 def identity(unit):

@@ -69,6 +69,10 @@ impl Issuer {
 
     /// A deployment whose two endpoints trust this issuer.
     fn edge(&self, everything: bool) -> Edge {
+        self.with(everything, |_| {})
+    }
+
+    fn with(&self, everything: bool, change: impl FnOnce(&mut Plan)) -> Edge {
         let issuer = self.url.clone();
         let gates = move |base: &str| {
             let settings = AuthoritySettings {
@@ -99,10 +103,12 @@ impl Issuer {
                 a2a: gate(format!("{base}/a2a")),
             }
         };
-        Edge::with(Plan {
+        let mut plan = Plan {
             gates: Box::new(gates),
             ..Plan::default()
-        })
+        };
+        change(&mut plan);
+        Edge::with(plan)
     }
 
     fn mcp(&self, edge: &Edge, subject: &str, scope: &str) -> String {
@@ -337,6 +343,59 @@ fn leads_may_ask_for_a_token_while_reading_is_public() {
         llms.contains("public reads, leads with an OAuth access token"),
         "{llms}"
     );
+}
+
+// AAP-114 AAP-118 AAP-132
+#[test]
+fn a_session_of_one_caller_is_nothing_to_another() {
+    let issuer = Issuer::start();
+    let edge = issuer.with(true, |plan| {
+        plan.mcp.legacy_sessions = Some(forecourt::deployment::LegacySessions {
+            keys: Arc::new(forecourt::seal::KeyRing::generate().unwrap()),
+            lifetime: std::time::Duration::from_hours(1),
+        });
+    });
+    let one = issuer.mcp(&edge, "one", "inventory");
+    let two = issuer.mcp(&edge, "two", "inventory");
+    let begun = edge.initialize("2025-06-18");
+    let begun = begun.header("Authorization", one.as_str()).send();
+    let session = begun.header("mcp-session-id").unwrap().to_owned();
+    let list = |token: Option<&str>| {
+        let probe = edge.legacy("", "tools/list", json!({}));
+        let probe = probe.without("MCP-Protocol-Version");
+        let probe = probe.header("Mcp-Session-Id", session.as_str());
+        match token {
+            Some(token) => probe.header("Authorization", token).send().status,
+            None => probe.send().status,
+        }
+    };
+    assert_eq!(list(Some(&one)), 200);
+    assert_eq!(list(Some(&two)), 404);
+    assert_eq!(list(None), 401, "a session is no credential");
+}
+
+// AAP-130
+#[test]
+fn what_is_derived_is_checked_like_what_was_sent() {
+    let issuer = Issuer::start();
+    let edge = issuer.edge(true);
+    let bare = |probe: Probe<'_>| {
+        let names = ["MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Accept"];
+        let mut probe = probe.without("Origin");
+        for name in names {
+            probe = probe.without(name);
+        }
+        probe.send()
+    };
+    assert_eq!(bare(edge.search()).status, 401);
+    let reader = issuer.mcp(&edge, "one", "inventory");
+    let with = |probe: Probe<'_>| bare(probe.header("Authorization", reader.as_str()));
+    assert_eq!(with(edge.call("aap_lead_submit", lead("k"))).status, 403);
+    let wrong = json!({"type": "inventory.search.request", "pagination": {"limit": 1000}});
+    let answer = with(edge.call("aap_inventory_search", wrong));
+    assert_eq!(answer.payload()["code"], "SCHEMA_VALIDATION_FAILED");
+    assert_eq!(with(edge.call("aap_unknown", json!({}))).code(), -32602);
+    assert_eq!(with(edge.search()).payload()["data"]["total"], 5);
 }
 
 // AAP-061 AAP-280 AAP-474

@@ -41,6 +41,7 @@ pub(crate) struct Plan {
     pub(crate) features: Vec<(String, String)>,
     /// One dealer, or a marketplace and its sellers.
     pub(crate) profiles: Vec<Profile>,
+    pub(crate) mcp_path: &'static str,
     /// The gates of the endpoints at this base URL.
     pub(crate) gates: Box<dyn Fn(&str) -> Gates + Send>,
 }
@@ -60,6 +61,7 @@ impl Default for Plan {
             cars: cars(),
             features: Vec::new(),
             profiles: vec![profile()],
+            mcp_path: "/mcp",
             gates: Box::new(|_| Gates::default()),
         }
     }
@@ -466,7 +468,7 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
         contract,
         profiles,
         urls: Urls {
-            mcp: format!("{base}/mcp"),
+            mcp: format!("{base}{}", plan.mcp_path),
             a2a: format!("{base}/a2a"),
             agent_card: format!("{base}/.well-known/agent-card.json"),
             poppy: format!("{base}/.well-known/poppy.json"),

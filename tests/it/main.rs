@@ -23,5 +23,6 @@ mod mcp_probes;
 mod mcp_field_reports;
 mod pap;
 mod sellers;
+mod mcp_rules;
 mod server_limits;
 mod traces;

@@ -607,7 +607,7 @@ fn calls_that_are_no_calls_are_protocol_errors_and_bad_arguments_are_results() {
     assert_eq!(error["details"]["errors"][0]["instanceLocation"], "/type");
 }
 
-// AAP-059 AAP-073 AAP-074 AAP-094 AAP-589
+// AAP-054 AAP-058 AAP-059 AAP-073 AAP-074 AAP-094 AAP-589
 #[test]
 fn results_of_the_current_revision_are_complete_and_say_whose_they_are() {
     let edge = Edge::start();
@@ -634,12 +634,14 @@ fn results_of_the_current_revision_are_complete_and_say_whose_they_are() {
     assert_eq!(discover["result"]["capabilities"], json!({"tools": {}}));
 }
 
-// AAP-112 AAP-116 AAP-137
+// AAP-056 AAP-096 AAP-112 AAP-116 AAP-120 AAP-123 AAP-137
 #[test]
 fn older_revisions_begin_with_initialize_and_get_the_same_tools_and_answers() {
     let edge = Edge::start();
     for version in ["2025-11-25", "2025-06-18"] {
-        let result = served(version, edge.initialize(version)).json()["result"].take();
+        let begun = served(version, edge.initialize(version));
+        assert_eq!(begun.header("mcp-session-id"), None);
+        let result = begun.json()["result"].take();
         assert_eq!(result["protocolVersion"], version);
         assert_eq!(result["capabilities"], json!({"tools": {}}));
         let tools = served(version, edge.legacy(version, "tools/list", json!({}))).json();
@@ -654,7 +656,8 @@ fn older_revisions_begin_with_initialize_and_get_the_same_tools_and_answers() {
             call.header("Mcp-Method", "wrong")
                 .header("Mcp-Name", "wrong"),
         );
-        assert_eq!(answer.payload()["data"]["total"], 5);
+        assert_eq!(answer.json()["result"].get("resultType"), None);
+        assert_eq!(answer.payload(), edge.search().send().payload());
         served(version, edge.legacy(version, "ping", json!({})));
         refused(
             version,

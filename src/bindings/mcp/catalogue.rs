@@ -37,6 +37,8 @@ impl Catalogue {
             .iter()
             .map(|skill| tool(deployment, *skill))
             .collect();
+        #[cfg(feature = "conformance-tools")]
+        let tools = [tools, super::suite_tools::tools(deployment)].concat();
         let ttl_ms = deployment.mcp.cache_ttl_ms;
         // What only signed-in callers see is not shared between them (AAP-075).
         let scope = if deployment.public_read() {

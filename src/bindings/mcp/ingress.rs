@@ -9,6 +9,7 @@ use super::headers::Mirror;
 use super::jsonrpc::{INVALID_PARAMS, INVALID_REQUEST};
 use super::session::{self, Session};
 use super::version::{self, Revision};
+use crate::contract::Caller;
 use crate::deployment::McpSettings;
 
 /// MCP's own numbers.
@@ -35,6 +36,8 @@ pub(super) struct Context<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) settings: &'a McpSettings,
     pub(super) deployment_id: &'a str,
+    /// Who calls; a session is its own caller's (AAP-132).
+    pub(super) caller: &'a Caller,
     pub(super) now: Timestamp,
 }
 

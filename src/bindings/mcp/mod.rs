@@ -11,6 +11,8 @@ mod jsonrpc;
 mod origin;
 mod reply;
 mod session;
+#[cfg(feature = "conformance-tools")]
+mod suite_tools;
 mod texts;
 mod version;
 
@@ -105,6 +107,15 @@ impl Endpoint {
     pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Bytes> {
         let answer = match jsonrpc::read(body) {
             Ok(Message::Request { id, method, params }) => {
+                #[cfg(feature = "conformance-tools")]
+                if let Some(answer) = suite_tools::answer(
+                    &self.deployment,
+                    (admission, head),
+                    &id,
+                    (&method, &params),
+                ) {
+                    return admission.finish(answer);
+                }
                 self.request(admission, head, id, (method, params)).await
             }
             Ok(Message::Response) if version::is_modern_header(&head.headers) => {
@@ -128,6 +139,7 @@ impl Endpoint {
             headers: &head.headers,
             settings: &self.deployment.mcp,
             deployment_id: &self.deployment.id,
+            caller: &admission.caller,
             now: self.deployment.clock.now(),
         };
         let accepted = match ingress::accept(&context, &method, &params) {

@@ -27,8 +27,11 @@ pub(super) fn issue(context: &Context<'_>, revision: Revision) -> Option<HeaderV
     let lifetime = SignedDuration::try_from(sessions.lifetime).ok()?;
     let ends = context.now.checked_add(lifetime).ok()?;
     let plain = format!("{} {}", revision.date(), ends.as_second());
-    let place = context.deployment_id.as_bytes();
-    let id = sessions.keys.seal(PURPOSE, place, plain.as_bytes()).ok()?;
+    let place = place(context);
+    let id = sessions
+        .keys
+        .seal(PURPOSE, place.as_bytes(), plain.as_bytes())
+        .ok()?;
     HeaderValue::try_from(id).ok()
 }
 
@@ -49,11 +52,15 @@ fn id(headers: &HeaderMap) -> Mirror {
 }
 
 fn open(sessions: &LegacySessions, context: &Context<'_>, id: &str) -> Option<Revision> {
-    let place = context.deployment_id.as_bytes();
-    let plain = sessions.keys.open(PURPOSE, place, id)?;
+    let plain = sessions.keys.open(PURPOSE, place(context).as_bytes(), id)?;
     let plain = String::from_utf8(plain).ok()?;
     let (date, ends) = plain.split_once(' ')?;
     let ends = Timestamp::from_second(ends.parse().ok()?).ok()?;
     let revision = Revision::from_date(date)?;
     (context.now < ends).then_some(revision)
+}
+
+/// Where a session is good: at this deployment, for this caller.
+fn place(context: &Context<'_>) -> String {
+    format!("{} {}", context.deployment_id, context.caller.scope())
 }

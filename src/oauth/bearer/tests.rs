@@ -182,7 +182,6 @@ fn refused(what: &str, outcome: Result<Visitor, Challenge>, stage: &str) {
     );
 }
 
-// AAP-092
 #[tokio::test]
 async fn a_good_token_names_its_caller() {
     let rig = Rig::new().await;
