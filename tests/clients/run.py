@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
 
@@ -156,8 +157,14 @@ class Session:
 
     def run(self):
         known = clients(self.arguments)
-        for name, command in known.items():
-            self.step(name, lambda checks, n=name, c=command: self.scenario(n, c, checks))
+        work = lambda name: lambda checks: self.scenario(name, known[name], checks)
+        # Each request of an Inspector is a process, so they take their time beside the others.
+        slow = [name for name, command in known.items() if isinstance(command, str)]
+        beside = ThreadPoolExecutor(len(slow))
+        waiting = [beside.submit(self.step, name, work(name)) for name in slow]
+        for name in known:
+            if name not in slow:
+                self.step(name, work(name))
         js = [self.arguments.node, str(Path(self.arguments.modules) / "a2a_js.mjs")]
         self.step("a2a-js", lambda checks: self.a2a("a2a-js", js, checks))
         py = [self.arguments.python_a2a, str(HERE / "py_a2a.py")]
@@ -165,6 +172,8 @@ class Session:
         self.step("inventory", lambda checks: self.inventory(known["py-v1"], checks))
         self.step("codes", self.codes)
         self.step("access", lambda checks: access.Access(self.arguments, self.folder, checks).run())
+        for step in waiting:
+            step.result()
         self.step("log", self.check_log)
         self.step("mail", self.mails)
         self.step("raw", lambda checks: raw.run(self.url(), checks))
