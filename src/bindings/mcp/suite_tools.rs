@@ -147,10 +147,10 @@ fn progress(token: &Value, result: &str) -> Response<Bytes> {
         let params = json!({"progressToken": token, "progress": progress, "total": 100});
         json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).to_string()
     };
-    let notes = [note(0), note(50), note(100)];
-    let before: String = notes
-        .iter()
-        .map(|message| format!("event: message\ndata: {message}\n\n"))
-        .collect();
-    answer::event(result).map(|last| [before.as_bytes(), &last].concat().into())
+    let events = [note(0), note(50), note(100)].map(|note| answer::event(&note));
+    let before = events.iter().map(|event| event.body().as_ref());
+    let last = answer::event(result);
+    let body: Vec<&[u8]> = before.chain([last.body().as_ref()]).collect();
+    let body = Bytes::from(body.concat());
+    last.map(|_| body)
 }
