@@ -480,7 +480,7 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
         },
         mcp: plan.mcp,
         pap,
-        gates: (plan.gates)(&base),
+        gates: (plan.gates)(base),
         quota: plan.quota,
         clock: world.clock.clone(),
     }
