@@ -2,7 +2,7 @@
 //! DPoP proofs, guest Sessions and their sealed tokens. Must not know skills, listings or HTTP routes,
 //! and must not log or return a token, assertion, proof or User ID (AAP-264, AAP-341).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -177,8 +177,9 @@ pub struct Issuer {
     client_requests: Limits,
     session_calls: Limits,
     proofs: Window,
-    /// Thumbprints of Sessions that ended: asked on every call, so held here and filled at start.
-    ended: Mutex<BTreeSet<String>>,
+    /// Thumbprints of Sessions that ended, and when the last of their tokens does: asked on every call, so
+    /// held here and filled at start.
+    ended: Mutex<BTreeMap<String, i64>>,
     /// Proofs from before this second may have been used at a process that is no more.
     started_at: i64,
 }
@@ -194,6 +195,8 @@ impl Issuer {
     ) -> Result<Self, Refusal> {
         let now = clock.now().as_second();
         let ended = ledger.ended(&settings.issuer, now).await?;
+        let until = now + i64::from(settings.token_lifetime_s);
+        let ended = ended.into_iter().map(|jkt| (jkt, until)).collect();
         let nonces = |server| Nonces::new(server, &settings.issuer, Arc::clone(&keys));
         Ok(Self {
             clients: Directory::new(client, clock.clone()),
@@ -223,7 +226,24 @@ impl Issuer {
 
     fn has_ended(&self, jkt: &str) -> bool {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.contains(jkt)
+        ended.contains_key(jkt)
+    }
+
+    /// Notes an end for as long as a token may say otherwise; what is older goes.
+    fn note_end(&self, jkt: String) {
+        let now = self.now();
+        let until = now + i64::from(self.settings.token_lifetime_s);
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.retain(|_, until| *until > now);
+        ended.insert(jkt, until);
+    }
+
+    #[cfg(test)]
+    fn ends_noted(&self) -> usize {
+        self.ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .len()
     }
 
     /// A nonce for the next request, where nonces are in use.

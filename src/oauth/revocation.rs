@@ -2,7 +2,6 @@
 //! as a tombstone (AAP-252). A foreign or unknown token changes nothing and tells nothing.
 
 use std::net::IpAddr;
-use std::sync::PoisonError;
 
 use http::HeaderMap;
 use serde_json::Map;
@@ -41,8 +40,7 @@ impl Issuer {
             self.ledger
                 .end(&self.settings.issuer, &token.jkt, now, forget_at)
                 .await?;
-            let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-            ended.insert(token.jkt);
+            self.note_end(token.jkt);
         }
         Ok(Reply::json(200, Map::new()))
     }

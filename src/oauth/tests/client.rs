@@ -109,7 +109,8 @@ async fn whatever_a_fetch_meets_the_answer_is_the_same() {
         "invalid_client",
     );
     assert!(rig.network.dialled().is_empty());
-    let silent = Rig::new().await;
+    let hurry = std::time::Duration::from_millis(500);
+    let silent = Rig::new().await.hurried(hurry).await;
     silent.documents.lock().unwrap().remove("/client.json");
     refused(
         "silence",

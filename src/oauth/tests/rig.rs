@@ -103,6 +103,16 @@ impl Rig {
         rig
     }
 
+    /// The same issuer, which waits for agents' sites only this long.
+    pub(crate) async fn hurried(mut self, timeout: std::time::Duration) -> Self {
+        let client = client(&self.site, &self.network, timeout);
+        let settings = self.issuer.settings().clone();
+        let keys = Arc::clone(&self.keys);
+        let issuer = Issuer::open(settings, client, keys, Ledger::memory(), self.clock.clone());
+        self.issuer = Arc::new(issuer.await.unwrap());
+        self
+    }
+
     /// Publishes a JSON document.
     pub(crate) fn publish(&self, path: &str, document: &Value) {
         self.publish_raw(path, 200, "application/json", &document.to_string());
@@ -270,16 +280,22 @@ pub(crate) async fn open_with(
     keys: &Arc<KeyRing>,
     clock: &Clock,
 ) -> Issuer {
-    let policy = Policy {
-        extra_ca_file: Some(site.ca_file.clone()),
-        network: Network::Fake(Arc::clone(network)),
-        timeout: std::time::Duration::from_secs(2),
-        ..Policy::for_peers()
-    };
-    let client = net::Client::new(policy).unwrap();
+    // long enough for a busy machine; who tests silence is in a hurry of its own
+    let client = client(site, network, std::time::Duration::from_secs(30));
     Issuer::open(settings, client, Arc::clone(keys), ledger, clock.clone())
         .await
         .unwrap()
+}
+
+fn client(site: &Site, network: &Arc<FakeNetwork>, timeout: std::time::Duration) -> net::Client {
+    let policy = Policy {
+        extra_ca_file: Some(site.ca_file.clone()),
+        network: Network::Fake(Arc::clone(network)),
+        timeout,
+        connect_timeout: timeout,
+        ..Policy::for_peers()
+    };
+    net::Client::new(policy).unwrap()
 }
 
 pub(crate) fn peer() -> IpAddr {

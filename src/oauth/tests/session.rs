@@ -124,6 +124,25 @@ async fn revocation_answers_alike_for_foreign_and_unknown_tokens() {
     assert!(rig.call(&token, &rig.call_proof(&token)).await.is_ok());
 }
 
+// AAP-252
+#[tokio::test]
+async fn ends_are_noted_as_long_as_a_token_may_say_otherwise() {
+    let rig = Rig::with(|s| s.token_requests_per_minute_and_network = 10_000).await;
+    let mut last = String::new();
+    for seed in 2..8 {
+        let granted = rig.try_with(|r| r.of_session(seed)).await;
+        last = granted.body["access_token"].as_str().unwrap().to_owned();
+        assert_eq!(rig.revoke(&last).await.status, 200);
+        assert!(rig.issuer.ends_noted() <= 3, "older ends are gone");
+        rig.wait(1500);
+    }
+    let mut proof = rig.call_proof(&last);
+    proof.key = key(7);
+    proof.header["jwk"] = jwk(&key(7));
+    let gone = rig.call(&last, &proof).await.unwrap_err();
+    assert_eq!(gone.at_api().body["error"], "invalid_token");
+}
+
 // AAP-240
 #[tokio::test]
 async fn an_assertion_used_at_one_endpoint_is_used_at_the_other() {
