@@ -80,6 +80,11 @@ impl Contract {
         self.release.extension_uri
     }
 
+    /// The Personal Agent Protocol's draft that this contract is paired with.
+    pub fn pap_version(&self) -> &'static str {
+        self.release.pap_version
+    }
+
     /// The immutable base of the canonical schema URLs, with its trailing slash.
     pub fn schema_base_url(&self) -> &'static str {
         self.release.schema_base_url

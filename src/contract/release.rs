@@ -12,6 +12,8 @@ pub(super) struct Release {
     pub(super) version: &'static str,
     /// The A2A extension URI that identifies it (AAP-005).
     pub(super) extension_uri: &'static str,
+    /// The Personal Agent Protocol's draft that it is paired with (AAP-588).
+    pub(super) pap_version: &'static str,
     /// The immutable base of its schema URLs, with the trailing slash.
     pub(super) schema_base_url: &'static str,
     /// Name and text of each schema file.

@@ -15,7 +15,7 @@ pub fn write(deployment: &Deployment) -> String {
 pub fn write_for(deployment: &Deployment, domain: &str) -> String {
     let urls = &deployment.urls;
     let mut document = json!({
-        "protocol_version": "0.3",
+        "protocol_version": deployment.contract.pap_version(),
         "organization": {
             "name": deployment.name(),
             "domain": domain,

@@ -9,6 +9,7 @@ use crate::contract::release::Release;
 const OTHER: Release = Release {
     version: "9.1.0",
     extension_uri: "https://autoagentprotocol.org/extensions/aap/v9.1",
+    pap_version: "9.1",
     schema_base_url: "https://autoagentprotocol.org/v9.1/schemas/",
     files: &[
         ("error", OPEN),
@@ -43,6 +44,7 @@ fn a_second_release_stands_beside_the_first() {
     let (first, second) = (contract(), Contract::of(OTHER).unwrap());
     assert_ne!(first.extension_uri(), second.extension_uri());
     assert_eq!(second.version(), "9.1.0");
+    assert_eq!((first.pap_version(), second.pap_version()), ("0.3", "9.1"));
     let url = second.request_schema_url(Skill::LeadSubmit);
     assert_eq!(
         url,

@@ -17,6 +17,7 @@ const SCHEMA_BASE_URL: &str = "https://autoagentprotocol.org/v3.0/schemas/";
 pub(super) const RELEASE: Release = Release {
     version: "3.0.0",
     extension_uri: EXTENSION_URI,
+    pap_version: "0.3",
     schema_base_url: SCHEMA_BASE_URL,
     files: files::FILES,
     further: rules::further,

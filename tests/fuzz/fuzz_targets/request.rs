@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 
-#[allow(dead_code)]
+#[allow(dead_code, unused_imports)]
 #[path = "../../../src/contract/mod.rs"]
 mod contract;
 #[path = "../targets.rs"]
