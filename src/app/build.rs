@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::register::Register;
-use super::{AppError, make_private_folder, reading, words};
+use super::{AppError, make_private_folder, words};
 use crate::clock::Clock;
 use crate::config::{self, Aggregate};
 use crate::contract::Contract;
@@ -178,21 +178,18 @@ impl Builder<'_> {
                 cause,
             })?;
         let mapping = Arc::clone(&inventory.mapping);
-        Ok(reading::reader(Arc::new(source), mapping))
+        Ok(Reader::mapped(source, mapping))
     }
 
     async fn open(
         &self,
-        mut settings: inventory::Settings,
+        settings: inventory::Settings,
         reader: Reader,
         profiles: &[Arc<Profile>],
         features: Vec<(String, String)>,
     ) -> Result<Arc<Inventory>, AppError> {
         let frame = Frame::new(self.settings.scope, profiles, features);
         let contract = Arc::clone(self.contract);
-        settings.directory = settings
-            .directory
-            .map(|folder| folder.join(&self.settings.id));
         if let Some(folder) = &settings.directory {
             make_private_folder(folder)?;
         }

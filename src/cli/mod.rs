@@ -6,6 +6,7 @@ mod demo;
 mod call;
 mod check;
 mod mappings;
+mod inventory;
 mod leads;
 mod adf;
 mod schemas;
@@ -79,6 +80,9 @@ enum Command {
     /// See what mappings make of a source's rows
     #[command(subcommand)]
     Mappings(mappings::Command),
+    /// Have a running process read its sources
+    #[command(subcommand)]
+    Inventory(inventory::Command),
     /// Work with accepted leads and their deliveries
     #[command(subcommand)]
     Leads(leads::Command),
@@ -140,6 +144,7 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
         Command::Call(arguments) => wait_for(call::run(arguments, output)),
         Command::Check { offline } => wait_for(check::run(&sources, offline, output)),
         Command::Mappings(command) => wait_for(mappings::run(command, &sources, output)),
+        Command::Inventory(command) => inventory::run(&command, &sources, output),
         Command::Leads(command) => wait_for(leads::run(command, &sources, output)),
         Command::Adf(command) => adf::run(command, &sources, output),
         Command::Validate(arguments) => schemas::validate(&arguments, output),

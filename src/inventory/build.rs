@@ -1,7 +1,7 @@
 //! Builds a snapshot, one listing at a time: each is checked, its JSON text finished, its facts interned,
 //! and its parsed form let go. Must not read a source, nor repair what a listing says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -42,6 +42,9 @@ pub struct Stamp {
 pub struct Builder {
     frame: Arc<Frame>,
     arrived: Vec<Arrived>,
+    /// Of each listing that was pushed, its place among the arrived; `MISSING` when it was not taken.
+    pushed: Vec<u32>,
+    withdrawn: HashSet<u32>,
     terms: [TermsBuilder; Group::COUNT],
     numbers: [Vec<Option<i64>>; Number::COUNT],
     places: Vec<Option<PointBits>>,
@@ -63,6 +66,8 @@ impl Builder {
         Self {
             frame,
             arrived: Vec::new(),
+            pushed: Vec::new(),
+            withdrawn: HashSet::new(),
             terms: Group::ALL.map(|group| TermsBuilder::new(group.case())),
             numbers: Number::ALL.map(|_| Vec::new()),
             places: Vec::new(),
@@ -85,9 +90,20 @@ impl Builder {
 
     /// Takes one complete AAP listing, or counts why not.
     pub fn push(&mut self, listing: Map<String, Value>, check: &Check) {
+        let arrival = narrow(self.arrived.len());
         match self.checked(listing, check) {
             Ok(listing) => self.take(&listing),
             Err(reason) => self.rejected.count(reason),
+        }
+        let taken = self.arrived.len() > arrival as usize;
+        self.pushed.push(if taken { arrival } else { MISSING });
+    }
+
+    /// Takes the listing back that was pushed at this place from 0.
+    pub fn withdraw(&mut self, at: usize, reason: impl Into<String>) {
+        if let Some(arrival) = self.pushed.get(at).filter(|arrival| **arrival != MISSING) {
+            self.withdrawn.insert(*arrival);
+            self.rejected.count(reason);
         }
     }
 
@@ -229,7 +245,8 @@ impl Builder {
         let identity = |arrival: u32| self.identity(arrival);
         let updated = self.numbers.get(Number::UpdatedAt as usize);
         let updated = |arrival: u32| updated.and_then(|column| column.get(arrival as usize));
-        let mut arrivals: Vec<u32> = (0..narrow(self.arrived.len())).collect();
+        let all = 0..narrow(self.arrived.len());
+        let mut arrivals: Vec<u32> = all.filter(|a| !self.withdrawn.contains(a)).collect();
         arrivals.sort_by(|a, b| {
             let by_identity = identity(*a).cmp(&identity(*b));
             by_identity.then_with(|| updated(*b).cmp(&updated(*a)))

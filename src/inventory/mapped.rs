@@ -1,64 +1,34 @@
-//! Reads a source through a mapping: rows in, listings out. Must not interpret a row itself.
+//! Reads a source through a mapping: rows in, units out, each as it passes. Must not interpret a row
+//! itself, nor keep one.
 
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 
-use super::build::Check;
-use super::frame::Frame;
 use super::gone::Identifiers;
-use super::reader::{Reader, Unit};
-use super::settings::Settings;
-use super::{Inventory, InventoryError};
-use crate::clock::Clock;
-use crate::contract::Contract;
-use crate::mapping::{self, Mapping, Outcome, Row, Tables};
-use crate::profile::Profile;
-use crate::seal::KeyRing;
-use crate::sources::Source;
+use super::reader::{Reader, Request, Told, Trace, Unit};
+use super::snapshot::Snapshot;
+use crate::mapping::{self, Duplicates, Mapping, Outcome, Row, Tables};
+use crate::sources::{self, Extent, Since, Source};
 
-impl Inventory {
-    /// Reads `source` through `mapping` once and is ready to answer; [`Inventory::run`] keeps it fresh.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "the composition root hands every part over in one place"
-    )]
-    pub async fn start(
-        settings: Settings,
-        source: Source,
-        mapping: impl Into<Arc<Mapping>>,
-        contract: Arc<Contract>,
-        profiles: Vec<Arc<Profile>>,
-        keys: Arc<KeyRing>,
-        clock: Clock,
-    ) -> Result<Arc<Self>, InventoryError> {
-        let mapping = mapping.into();
-        let frame = Frame::new(
-            settings.capabilities.scope,
-            &profiles,
-            mapping.features().to_vec(),
-        );
-        let check: Arc<Check> = Arc::new(move |listing: &Value| contract.check_listing(listing));
-        let reader = Reader::mapped(source, mapping);
-        Self::with_reader(settings, reader, frame, check, keys, clock).await
-    }
-}
+/// Rows left out of one reading that are named one by one in the log.
+const NAMED: usize = 20;
 
 impl Reader {
     /// A reader of `source` through `mapping`, with look-ups where the source has them.
     pub fn mapped(source: Source, mapping: Arc<Mapping>) -> Self {
         let source = Arc::new(source);
-        let can_look_up = source.can_look_up();
         let (read_source, read_mapping) = (Arc::clone(&source), Arc::clone(&mapping));
-        let reader = Self::new(move |sink| {
+        let mut reader = Self::asked(move |request| {
             let (source, mapping) = (Arc::clone(&read_source), Arc::clone(&read_mapping));
-            async move {
-                let units = off_the_reactor(source, mapping).await?;
-                send(units, sink).await
-            }
+            off_the_reactor(source, mapping, request)
         });
-        if !can_look_up {
+        if source.can_be_watched() {
+            let source = Arc::clone(&source);
+            reader = reader.with_glance(move || source.glance());
+        }
+        if !source.can_look_up() {
             return reader;
         }
         reader.with_look_up(move |identifiers| {
@@ -69,41 +39,213 @@ impl Reader {
 }
 
 /// Maps on a thread that may take its time: a mapping of many rows must not delay anybody's answer.
-async fn off_the_reactor(source: Arc<Source>, mapping: Arc<Mapping>) -> Result<Vec<Unit>, String> {
+async fn off_the_reactor(
+    source: Arc<Source>,
+    mapping: Arc<Mapping>,
+    request: Request,
+) -> Result<Told, String> {
     let runtime = tokio::runtime::Handle::current();
-    let reading = tokio::task::spawn_blocking(move || runtime.block_on(read(&source, &mapping)));
+    let reading =
+        tokio::task::spawn_blocking(move || runtime.block_on(read(&source, &mapping, &request)));
     reading
         .await
         .map_err(|error| format!("the mapping ended early: {error}"))?
 }
 
-/// All units. The listings are held together, because the duplicate rule looks at all of them.
-async fn read(source: &Source, mapping: &Mapping) -> Result<Vec<Unit>, String> {
-    let (mut units, mut listings) = (Vec::new(), Vec::new());
-    let take = |row: Row, tables: &Tables| match unit(mapping, &row, tables) {
-        Unit::Listing(listing) => listings.push(listing),
-        other @ (Unit::Hidden(_) | Unit::Rejected(_)) => units.push(other),
+async fn read(source: &Source, mapping: &Mapping, request: &Request) -> Result<Told, String> {
+    let since = Since {
+        mark: request.trace.as_deref().map(|trace| &trace.mark),
+        changes: request.changes,
     };
-    let read = source.read(take).await;
-    read.map_err(|error| error.to_string())?;
-    let resolved = mapping.resolve_duplicates(listings);
-    let dropped = resolved.dropped.into_iter();
-    units.extend(dropped.map(|dropped| Unit::Rejected(format!("duplicate: {}", dropped.reason))));
-    units.extend(resolved.kept.into_iter().map(Unit::Listing));
-    Ok(units)
-}
-
-async fn send(units: Vec<Unit>, sink: mpsc::Sender<Unit>) -> Result<(), String> {
-    for unit in units {
-        sink.send(unit)
-            .await
-            .map_err(|_| "the builder ended early".to_owned())?;
+    let mut passing = Passing {
+        request,
+        mapping,
+        duplicates: mapping.duplicates(),
+        touched: source.gives_changes(since).then(Touched::default),
+        left_out: 0,
+        closed: Ok(()),
+    };
+    let read = source.read_since(since, |row, tables| passing.take(&row, tables));
+    let read = read.await.map_err(|error| error.to_string())?;
+    passing.closed.clone()?;
+    let mut trace = Trace {
+        mark: read.mark.clone(),
+        missing_columns: BTreeSet::new(),
+    };
+    if read.extent == Extent::Same {
+        let known = request.trace.as_deref();
+        trace.missing_columns = known
+            .map(|known| known.missing_columns.clone())
+            .unwrap_or_default();
+        return Ok(Told::Same(trace));
     }
-    Ok(())
+    if read.columns_are_fixed {
+        trace.missing_columns = missing_columns(source, mapping, &read, request)?;
+    }
+    passing.garbled(source, &read)?;
+    passing.end()?;
+    Ok(Told::Units(trace))
 }
 
-fn unit(mapping: &Mapping, row: &Row, tables: &Tables) -> Unit {
-    match mapping.apply(row, tables) {
+/// The mapped columns that the source lacks. One that the last reading had was renamed or taken away: that
+/// is for a person to see before the vehicles lose what it said.
+fn missing_columns(
+    source: &Source,
+    mapping: &Mapping,
+    read: &sources::Read,
+    request: &Request,
+) -> Result<BTreeSet<String>, String> {
+    let findings = mapping.missing_columns(&read.columns);
+    if let Some(known) = request.trace.as_deref().filter(|_| !request.accept) {
+        let new = findings
+            .iter()
+            .find(|finding| !known.missing_columns.contains(&finding.key));
+        if let Some(finding) = new {
+            return Err(format!(
+                "{}: {}, which the last reading had; {}",
+                finding.key, finding.reason, finding.remedy
+            ));
+        }
+    } else {
+        for finding in &findings {
+            tracing::warn!(
+                source = source.describe(),
+                key = %finding.key, reason = %finding.reason, remedy = %finding.remedy,
+                "mapped column is missing"
+            );
+        }
+    }
+    Ok(findings.into_iter().map(|finding| finding.key).collect())
+}
+
+/// The units of one reading on their way.
+struct Passing<'a> {
+    request: &'a Request,
+    mapping: &'a Mapping,
+    duplicates: Duplicates,
+    /// Which units came, when only what changed is read.
+    touched: Option<Touched>,
+    left_out: usize,
+    /// Whether somebody still wants units.
+    closed: Result<(), String>,
+}
+
+impl Passing<'_> {
+    fn take(&mut self, row: &Row, tables: &Tables) {
+        if self.closed.is_err() {
+            return;
+        }
+        let outcome = self.mapping.apply(row, tables);
+        if let Some(touched) = &mut self.touched {
+            touched.note(&outcome);
+        }
+        if let Outcome::Rejected {
+            identifiers,
+            column,
+            value_class,
+            reason,
+        } = &outcome
+        {
+            self.left_out += 1;
+            if self.left_out <= NAMED {
+                let stock = identifiers.stock.as_deref().unwrap_or_default();
+                tracing::warn!(stock, column, value_class, reason, "row left out");
+            }
+        }
+        self.send(unit(outcome));
+    }
+
+    fn send(&mut self, unit: Unit) {
+        if let Unit::Listing(listing) | Unit::Known(listing) = &unit {
+            self.duplicates.see(listing);
+        }
+        if self.closed.is_ok() {
+            self.closed = self.request.sink.give(unit);
+        }
+    }
+
+    /// Names the rows that the source's reader could not make out.
+    fn garbled(&mut self, source: &Source, read: &sources::Read) -> Result<(), String> {
+        for skipped in read.skipped.iter().take(NAMED) {
+            tracing::warn!(
+                source = source.describe(),
+                row = skipped.row,
+                reason = skipped.reason,
+                "row cannot be read"
+            );
+        }
+        for _ in 0..read.skipped_rows {
+            self.send(Unit::Rejected("a row that cannot be read".to_owned()));
+        }
+        self.closed.clone()
+    }
+
+    /// What did not change joins in, and the duplicate rule is applied over all.
+    fn end(mut self) -> Result<(), String> {
+        if let (Some(touched), Some(current)) = (self.touched.take(), &self.request.current) {
+            self.untouched(&touched, current);
+        }
+        let (dropped, _) = self.duplicates.finish();
+        for (at, dropped) in dropped {
+            let reason = format!("duplicate: {}", dropped.reason);
+            self.request.sink.give(Unit::Withdrawn(at, reason))?;
+        }
+        self.closed
+    }
+
+    fn untouched(&mut self, touched: &Touched, current: &Snapshot) {
+        for listing in current.listings() {
+            if touched.has(listing) {
+                continue;
+            }
+            if let Value::Object(known) = listing.to_value() {
+                self.send(Unit::Known(known));
+            }
+        }
+    }
+}
+
+/// The units that a reading of changes named, whatever became of them.
+#[derive(Debug, Default)]
+struct Touched {
+    vehicle_ids: HashSet<String>,
+    vins: HashSet<String>,
+    stocks: HashSet<String>,
+}
+
+impl Touched {
+    fn note(&mut self, outcome: &Outcome) {
+        let (vehicle_id, vin, stock) = match outcome {
+            Outcome::Published(listing, _) => {
+                let text = |name| Some(listing.get(name)?.as_str()?.to_owned());
+                (text("vehicle_id"), text("vin"), text("stock"))
+            }
+            Outcome::Hidden { identifiers, .. } | Outcome::Rejected { identifiers, .. } => {
+                let own = identifiers.clone();
+                (own.vehicle_id, own.vin, own.stock)
+            }
+        };
+        // The strongest name that the row has.
+        match (vehicle_id, vin, stock) {
+            (Some(id), _, _) => self.vehicle_ids.insert(id),
+            (None, Some(vin), _) => self.vins.insert(vin),
+            (None, None, Some(stock)) => self.stocks.insert(stock),
+            (None, None, None) => false,
+        };
+    }
+
+    fn has(&self, listing: &super::Listing) -> bool {
+        let named = |set: &HashSet<String>, name: &Option<String>| {
+            name.as_ref().is_some_and(|name| set.contains(name))
+        };
+        self.vehicle_ids.contains(&listing.vehicle_id)
+            || named(&self.vins, &listing.vin)
+            || named(&self.stocks, &listing.stock)
+    }
+}
+
+fn unit(outcome: Outcome) -> Unit {
+    match outcome {
         Outcome::Published(listing, _) => Unit::Listing(listing),
         Outcome::Hidden { identifiers, .. } => Unit::Hidden(called(identifiers)),
         Outcome::Rejected {
@@ -143,5 +285,6 @@ async fn look_up(
     let key = key.ok_or("the mapping finds no key of this unit for a look-up")?;
     let found = source.look_up(&[key]).await;
     let (rows, tables) = found.map_err(|error| error.to_string())?;
-    Ok(rows.iter().map(|row| unit(mapping, row, &tables)).collect())
+    let units = rows.iter().map(|row| unit(mapping.apply(row, &tables)));
+    Ok(units.collect())
 }

@@ -28,9 +28,12 @@ mod reader;
 mod sellers;
 mod mapped;
 mod refresh;
+mod keeping;
+mod orders;
 mod status;
 mod timings;
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
@@ -46,7 +49,7 @@ pub use build::{Builder, Check, Stamp};
 pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
-pub use reader::{Reader, Unit};
+pub use reader::{Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
 pub use settings::Settings;
@@ -69,6 +72,18 @@ pub struct Inventory {
     readings: tokio::sync::Mutex<refresh::Readings>,
     status: std::sync::Mutex<Status>,
     timings: timings::Timings,
+    /// When a reading last found nothing changed, as [`Stamp::read_at`].
+    confirmed_at: AtomicI64,
+    /// How the source looked when the last reading began.
+    glanced: std::sync::Mutex<Option<String>>,
+    /// Somebody wants a reading now.
+    wanted: tokio::sync::Notify,
+}
+
+/// Asks the running process whose inventory remembers in `directory` ([`Settings::directory`]) to read its
+/// source now; with `accept`, to publish what comes however much was lost.
+pub fn order_refresh(directory: &std::path::Path, accept: bool) -> std::io::Result<()> {
+    orders::give(directory, accept)
 }
 
 impl Inventory {
@@ -149,7 +164,9 @@ impl Inventory {
     }
 
     fn age_s(&self, snapshot: &Snapshot) -> i64 {
-        self.clock.now().as_second() - snapshot.stamp().read_at.div_euclid(1_000_000_000)
+        let confirmed_at = self.confirmed_at.load(Ordering::Relaxed);
+        let read_at = snapshot.stamp().read_at.max(confirmed_at);
+        self.clock.now().as_second() - read_at.div_euclid(1_000_000_000)
     }
 
     fn settings(&self) -> &Settings {

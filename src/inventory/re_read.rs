@@ -128,14 +128,14 @@ async fn ask(inventory: &Inventory, question: &Identifiers, known: &Listing) -> 
     let mut unmapped = None;
     for unit in units {
         match unit {
-            Unit::Listing(listing) => match inventory.listing_of(listing) {
+            Unit::Listing(listing) | Unit::Known(listing) => match inventory.listing_of(listing) {
                 Some(listing) if listing.identity() == known.identity() => {
                     return Said::Offered(listing);
                 }
                 Some(_) => {}
                 None => unmapped = Some("the row is no valid listing now".to_owned()),
             },
-            Unit::Hidden(_) => {}
+            Unit::Hidden(_) | Unit::Withdrawn(..) => {}
             Unit::Rejected(reason) => unmapped = Some(reason),
         }
     }

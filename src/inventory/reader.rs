@@ -1,33 +1,93 @@
 //! The seam between a source and the inventory: units, one after another. Must not keep any.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::{Arc, mpsc};
 
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 
 use super::gone::Identifiers;
+use super::snapshot::Snapshot;
+use crate::sources::Mark;
+
+/// Units on their way from a simple reader to the builder.
+const UNITS_IN_FLIGHT: usize = 1024;
 
 /// What a reading yields, unit by unit.
 #[derive(Clone, Debug)]
 pub enum Unit {
     /// A complete AAP listing object.
     Listing(Map<String, Value>),
+    /// One that was published before and still holds: it needs no new check.
+    Known(Map<String, Value>),
+    /// Of the listings sent so far, the one at this place from 0 gives way to another; and why.
+    Withdrawn(usize, String),
     /// A unit that the source has and that may not be shown: sold or withdrawn.
     Hidden(Identifiers),
     /// A row that could not be mapped; the reason holds no value of it.
     Rejected(String),
 }
 
+/// What a reading is asked for.
+#[derive(Debug)]
+pub struct Request {
+    pub sink: Sink,
+    /// What the last published reading left; nothing before the first.
+    pub trace: Option<Arc<Trace>>,
+    /// What is published now; a reading of only what changed is joined with it.
+    pub current: Option<Arc<Snapshot>>,
+    /// Whether asking for what changed suffices; otherwise everything is looked at.
+    pub changes: bool,
+    /// A person has looked and wants this reading as it is.
+    pub accept: bool,
+}
+
+/// How a reading ended that did not fail.
+#[derive(Debug)]
+pub enum Told {
+    /// All units were sent.
+    Units(Trace),
+    /// Nothing has changed since the trace, and no unit was sent.
+    Same(Trace),
+}
+
+/// What a published reading leaves for the next one.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    pub mark: Mark,
+    /// Columns that the mapping names and the source lacked.
+    pub missing_columns: BTreeSet<String>,
+}
+
+/// Where units go. It is full when the builder is behind: a sender waits.
+#[derive(Clone, Debug)]
+pub struct Sink(mpsc::SyncSender<Unit>);
+
+impl Sink {
+    pub(super) fn new(sender: mpsc::SyncSender<Unit>) -> Self {
+        Self(sender)
+    }
+
+    /// Hands a unit over; blocks, so only a thread that may wait calls it.
+    pub fn give(&self, unit: Unit) -> Result<(), String> {
+        let ended = |_| "the builder ended early".to_owned();
+        self.0.send(unit).map_err(ended)
+    }
+}
+
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type Read = dyn Fn(mpsc::Sender<Unit>) -> Boxed<Result<(), String>> + Send + Sync;
+type Read = dyn Fn(Request) -> Boxed<Result<Told, String>> + Send + Sync;
 type LookUp = dyn Fn(Identifiers) -> Boxed<Result<Vec<Unit>, String>> + Send + Sync;
+type Glance = dyn Fn() -> Option<String> + Send + Sync;
 
 /// How an inventory is read: all of it, and, where the source can, one unit.
 pub struct Reader {
     pub(super) read: Box<Read>,
     pub(super) look_up: Option<Box<LookUp>>,
+    /// How the source looks from outside, where that shows whether it changed.
+    pub(super) glance: Option<Arc<Glance>>,
 }
 
 impl fmt::Debug for Reader {
@@ -39,15 +99,41 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    /// A reader that sends every unit into the given channel; an error is the private cause.
-    pub fn new<F>(read: impl Fn(mpsc::Sender<Unit>) -> F + Send + Sync + 'static) -> Self
+    /// A reader that is told what it is asked for; an error is the private cause.
+    pub fn asked<F>(read: impl Fn(Request) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Told, String>> + Send + 'static,
+    {
+        Self {
+            read: Box::new(move |request| Box::pin(read(request))),
+            look_up: None,
+            glance: None,
+        }
+    }
+
+    /// A reader that sends every unit into the given channel, whatever is asked.
+    pub fn new<F>(
+        read: impl Fn(tokio::sync::mpsc::Sender<Unit>) -> F + Send + Sync + 'static,
+    ) -> Self
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        Self {
-            read: Box::new(move |sink| Box::pin(read(sink))),
-            look_up: None,
-        }
+        Self::asked(move |request| {
+            let (sender, mut units) = tokio::sync::mpsc::channel(UNITS_IN_FLIGHT);
+            let reading = read(sender);
+            let forwarding = tokio::task::spawn_blocking(move || {
+                while let Some(unit) = units.blocking_recv() {
+                    request.sink.give(unit)?;
+                }
+                Ok::<(), String>(())
+            });
+            async move {
+                let (read, forwarded) = tokio::join!(reading, forwarding);
+                read?;
+                forwarded.map_err(|error| error.to_string())??;
+                Ok(Told::Units(Trace::default()))
+            }
+        })
     }
 
     /// With a look-up of one unit; no unit means that the source has it no more.
@@ -60,6 +146,16 @@ impl Reader {
         F: Future<Output = Result<Vec<Unit>, String>> + Send + 'static,
     {
         self.look_up = Some(Box::new(move |ids| Box::pin(look_up(ids))));
+        self
+    }
+
+    /// With a way to see from outside that there is something new.
+    #[must_use]
+    pub fn with_glance(
+        mut self,
+        glance: impl Fn() -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.glance = Some(Arc::new(glance));
         self
     }
 }

@@ -1,17 +1,18 @@
-//! How an inventory is kept fresh: read, build beside the serving, swap. A reading that fails or loses too
+//! One reading: read, build beside the serving, swap. A reading that fails or loses too
 //! much leaves the last good one in place. Must not know how a source speaks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::Notify;
 
 use super::build::{Builder, Check, Stamp};
 use super::frame::Frame;
 use super::gone::{Gone, Identifiers};
 use super::re_read::LookUps;
-use super::reader::{Reader, Unit};
+use super::reader::{Reader, Request, Sink, Told, Trace, Unit};
 use super::search::TRAVERSAL_LIFETIMES;
 use super::settings::Settings;
 use super::status::Status;
@@ -22,8 +23,6 @@ use crate::seal::KeyRing;
 
 /// Units on their way from the source to the builder.
 const UNITS_IN_FLIGHT: usize = 1024;
-/// The longest wait after a failed reading.
-const RETRY: Duration = Duration::from_secs(30);
 const NANOS: i64 = 1_000_000_000;
 
 /// Why a reading was not published. Texts are for operators.
@@ -48,13 +47,18 @@ pub(super) struct Readings {
     generation: u64,
     /// When the readings of live traversals began, nanoseconds since 1970.
     began: Vec<i64>,
-    /// The next reading may shrink.
-    accept_shrink: bool,
+    /// The next reading may shrink, or have lost columns.
+    accept: bool,
+    /// What the last published reading left.
+    trace: Option<Arc<Trace>>,
+    /// When everything was last looked at; nothing when the next reading must do so.
+    reconciled: Option<Instant>,
 }
 
 struct Read {
     builder: Builder,
     hidden: Vec<Identifiers>,
+    told: Told,
 }
 
 impl Inventory {
@@ -80,6 +84,9 @@ impl Inventory {
             readings: tokio::sync::Mutex::default(),
             status: Mutex::default(),
             timings: Timings::default(),
+            confirmed_at: AtomicI64::new(i64::MIN),
+            glanced: Mutex::default(),
+            wanted: Notify::new(),
         });
         inventory
             .remember()
@@ -102,6 +109,8 @@ impl Inventory {
         let mut readings = self.readings.lock().await;
         let result = self.read_and_publish(&mut readings).await;
         if let Err(error) = &result {
+            // Whatever went wrong with what changed, the next reading looks at everything.
+            readings.reconciled = None;
             let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
             status.failures += 1;
             status.last_failure = Some(error.to_string());
@@ -115,32 +124,7 @@ impl Inventory {
 
     /// Lets the next reading shrink as it will: a person has looked.
     pub async fn accept_shrink(&self) {
-        self.readings.lock().await.accept_shrink = true;
-    }
-
-    /// Refreshes until `shutdown` says so.
-    pub async fn run(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
-        let refreshing = async {
-            let mut wait = Duration::from_secs(self.settings.refresh_interval_s);
-            loop {
-                tokio::time::sleep(wait).await;
-                wait = self.refresh_and_next_wait().await;
-            }
-        };
-        tokio::select! {
-            () = refreshing => {}
-            _ = shutdown.wait_for(|ends| *ends) => {}
-        }
-    }
-
-    async fn refresh_and_next_wait(self: &Arc<Self>) -> Duration {
-        let interval = Duration::from_secs(self.settings.refresh_interval_s);
-        let Err(error) = self.refresh().await else {
-            return interval;
-        };
-        let deployment = self.settings.deployment.as_str();
-        tracing::warn!(deployment, %error, "inventory reading not published");
-        interval.min(RETRY)
+        self.readings.lock().await.accept = true;
     }
 
     async fn read_and_publish(
@@ -149,11 +133,20 @@ impl Inventory {
     ) -> Result<(), RefreshError> {
         let started = Instant::now();
         let stamp = self.stamp(readings);
-        let read = self.read().await?;
+        self.note_glance().await;
+        let read = self.read(readings).await?;
         let read_ms = millis(started);
+        let (trace, same) = match &read.told {
+            Told::Units(trace) => (Arc::new(trace.clone()), false),
+            Told::Same(trace) => (Arc::new(trace.clone()), true),
+        };
+        if same {
+            self.confirm(readings, stamp, trace);
+            return Ok(());
+        }
         let before = self.current.load().as_ref().map_or(0, |s| s.len());
         let inventory = Arc::clone(self);
-        let permitted = if readings.accept_shrink {
+        let permitted = if readings.accept {
             0
         } else {
             smallest_permitted(before, self.settings.shrink_guard)
@@ -161,7 +154,8 @@ impl Inventory {
         let published = blocking(move || inventory.publish(read, stamp, permitted)).await??;
         readings.generation = stamp.generation;
         readings.began.push(stamp.read_at);
-        readings.accept_shrink = false;
+        readings.accept = false;
+        self.leave(readings, trace, started);
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         *status = Status {
             read_ms,
@@ -177,6 +171,34 @@ impl Inventory {
             "inventory published"
         );
         Ok(())
+    }
+
+    /// Nothing has changed: what is published is as good as read now.
+    fn confirm(&self, readings: &mut Readings, stamp: Stamp, trace: Arc<Trace>) {
+        self.leave(readings, trace, Instant::now());
+        self.confirmed_at.store(stamp.read_at, Ordering::Relaxed);
+        let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
+        status.unchanged += 1;
+        status.failures = 0;
+        status.last_failure = None;
+        status.held = None;
+        let deployment = self.settings.deployment.as_str();
+        tracing::debug!(deployment, "inventory unchanged");
+    }
+
+    /// Remembers where this reading stood.
+    fn leave(&self, readings: &mut Readings, trace: Arc<Trace>, started: Instant) {
+        if !self.suffices(readings) {
+            readings.reconciled = Some(started);
+        }
+        readings.trace = Some(trace);
+    }
+
+    /// Whether asking for what changed suffices now.
+    fn suffices(&self, readings: &Readings) -> bool {
+        let interval = Duration::from_secs(self.settings.full_refresh_interval_s);
+        let recent = |since: &Instant| since.elapsed() < interval;
+        !readings.accept && readings.reconciled.as_ref().is_some_and(recent)
     }
 
     /// The next reading's number and time, later than every earlier one's. What was ordered otherwise
@@ -199,24 +221,25 @@ impl Inventory {
         }
     }
 
-    async fn read(&self) -> Result<Read, RefreshError> {
-        let (sink, mut units) = mpsc::channel(UNITS_IN_FLIGHT);
+    async fn read(&self, readings: &Readings) -> Result<Read, RefreshError> {
+        let (sink, units) = mpsc::sync_channel(UNITS_IN_FLIGHT);
         let (frame, check) = (Arc::clone(&self.frame), Arc::clone(&self.check));
-        let taking = blocking(move || {
-            let mut builder = Builder::new(frame);
-            let mut hidden = Vec::new();
-            while let Some(unit) = units.blocking_recv() {
-                match unit {
-                    Unit::Listing(listing) => builder.push(listing, &*check),
-                    Unit::Hidden(identifiers) => hidden.push(identifiers),
-                    Unit::Rejected(reason) => builder.reject(reason),
-                }
-            }
-            Read { builder, hidden }
-        });
-        let (read, taken) = tokio::join!((self.reader.read)(sink), taking);
-        read.map_err(RefreshError::Source)?;
-        taken
+        let taking = blocking(move || build(units, Builder::new(frame), &*check));
+        let request = Request {
+            sink: Sink::new(sink),
+            trace: readings.trace.clone(),
+            current: self.current.load_full(),
+            changes: self.suffices(readings),
+            accept: readings.accept,
+        };
+        let (told, taken) = tokio::join!((self.reader.read)(request), taking);
+        let told = told.map_err(RefreshError::Source)?;
+        let (builder, hidden) = taken?;
+        Ok(Read {
+            builder,
+            hidden,
+            told,
+        })
     }
 
     /// Builds the snapshot and makes it the current one, unless it is smaller than `permitted`.
@@ -253,6 +276,25 @@ impl Inventory {
         self.gone.store(Arc::new(gone));
         Ok(status)
     }
+}
+
+/// Takes units until the reader is done.
+fn build(
+    units: mpsc::Receiver<Unit>,
+    mut builder: Builder,
+    check: &Check,
+) -> (Builder, Vec<Identifiers>) {
+    let mut hidden = Vec::new();
+    for unit in units {
+        match unit {
+            Unit::Listing(listing) => builder.push(listing, check),
+            Unit::Known(listing) => builder.push(listing, &|_| Ok(())),
+            Unit::Withdrawn(at, reason) => builder.withdraw(at, reason),
+            Unit::Hidden(identifiers) => hidden.push(identifiers),
+            Unit::Rejected(reason) => builder.reject(reason),
+        }
+    }
+    (builder, hidden)
 }
 
 /// Runs `work` where it may take its time.

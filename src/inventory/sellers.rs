@@ -2,15 +2,14 @@
 //! the endpoint. A seller whose source is away keeps its last good units for a while; the others go on. Must
 //! not know how a source speaks.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::{Map, Value};
-use tokio::sync::mpsc;
 
 use super::gone::Identifiers;
-use super::reader::{Reader, Unit};
+use super::reader::{Reader, Request, Sink, Told, Trace, Unit};
 
 /// Sources read at one time.
 const AT_ONCE: usize = 4;
@@ -30,7 +29,15 @@ pub struct SellerReader {
 struct Seller {
     dealer_id: String,
     reader: Reader,
-    last: Mutex<Option<(Instant, Arc<Vec<Unit>>)>>,
+    last: Mutex<Option<Last>>,
+}
+
+/// What a seller's source said last.
+#[derive(Clone)]
+struct Last {
+    when: Instant,
+    units: Arc<Vec<Unit>>,
+    trace: Arc<Trace>,
 }
 
 impl Reader {
@@ -47,10 +54,25 @@ impl Reader {
         };
         let sellers: Vec<Arc<Seller>> = sellers.into_iter().map(own).collect();
         let read_sellers = sellers.clone();
-        let reader = Self::new(move |sink| {
+        let mut reader = Self::asked(move |request| {
             let sellers = read_sellers.clone();
-            async move { read(sellers, keep, &sink).await }
+            async move {
+                read(sellers, keep, request).await?;
+                Ok(Told::Units(Trace::default()))
+            }
         });
+        if sellers.iter().any(|seller| seller.reader.glance.is_some()) {
+            let sellers = sellers.clone();
+            reader = reader.with_glance(move || {
+                let glances = sellers.iter().map(|s| s.reader.glance.as_ref()?());
+                Some(
+                    glances
+                        .map(Option::unwrap_or_default)
+                        .collect::<Vec<_>>()
+                        .join("\n"),
+                )
+            });
+        }
         if !can_look_up {
             return reader;
         }
@@ -64,24 +86,29 @@ impl Reader {
 async fn read(
     sellers: Vec<Arc<Seller>>,
     keep: Option<Duration>,
-    sink: &mpsc::Sender<Unit>,
+    request: Request,
 ) -> Result<(), String> {
     let count = sellers.len();
+    let accept = request.accept;
     let mut readings = stream::iter(sellers)
         .map(|seller| async move {
-            let units = seller.read(keep).await;
+            let units = seller.read(keep, accept).await;
             (seller, units)
         })
         .buffer_unordered(AT_ONCE);
     let mut away = Vec::new();
+    // Listings sent so far: a seller counts from its own first one.
+    let mut sent = 0;
     while let Some((seller, units)) = readings.next().await {
         match units {
             Ok(units) => {
-                for unit in units.iter() {
-                    let unit = seller.own(unit.clone());
-                    let sent = sink.send(unit).await;
-                    sent.map_err(|_| "the reading was given up".to_owned())?;
-                }
+                let (sink, first) = (request.sink.clone(), sent);
+                sent += units.iter().filter(|unit| is_listing(unit)).count();
+                let giving = tokio::task::spawn_blocking(move || {
+                    let mut own = units.iter().map(|unit| seller.own(unit.clone(), first));
+                    own.try_for_each(|unit| sink.give(unit))
+                });
+                giving.await.map_err(|error| error.to_string())??;
             }
             Err(cause) => away.push(format!("{}: {cause}", seller.dealer_id)),
         }
@@ -90,6 +117,10 @@ async fn read(
         return Ok(());
     }
     Err(away.join("; "))
+}
+
+fn is_listing(unit: &Unit) -> bool {
+    matches!(unit, Unit::Listing(_) | Unit::Known(_))
 }
 
 /// Asks the one seller whose unit it is.
@@ -106,40 +137,63 @@ async fn look_up(sellers: &[Arc<Seller>], wanted: Identifiers) -> Result<Vec<Uni
         ..wanted
     };
     let units = ask(own).await?;
-    Ok(units.into_iter().map(|unit| seller.own(unit)).collect())
+    Ok(units.into_iter().map(|unit| seller.own(unit, 0)).collect())
 }
 
 impl Seller {
     /// All units as the source has them now, or as it had them last.
-    async fn read(&self, keep: Option<Duration>) -> Result<Arc<Vec<Unit>>, String> {
-        let (sink, mut units) = mpsc::channel(UNITS_IN_FLIGHT);
-        let taking = async {
-            let mut taken = Vec::new();
-            while let Some(unit) = units.recv().await {
-                taken.push(unit);
-            }
-            taken
+    async fn read(&self, keep: Option<Duration>, accept: bool) -> Result<Arc<Vec<Unit>>, String> {
+        let last = self.last().clone();
+        let (sink, units) = mpsc::sync_channel(UNITS_IN_FLIGHT);
+        let taking = tokio::task::spawn_blocking(move || units.into_iter().collect::<Vec<_>>());
+        let request = Request {
+            sink: Sink::new(sink),
+            trace: last.as_ref().map(|last| Arc::clone(&last.trace)),
+            current: None,
+            changes: false,
+            accept,
         };
-        let (read, taken) = tokio::join!((self.reader.read)(sink), taking);
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let Err(cause) = read else {
-            let units = Arc::new(taken);
-            *last = Some((Instant::now(), Arc::clone(&units)));
-            return Ok(units);
+        let (told, taken) = tokio::join!((self.reader.read)(request), taking);
+        let cause = match (told, taken, &last) {
+            (Ok(Told::Units(trace)), Ok(units), _) => {
+                return Ok(self.keep(Arc::new(units), trace));
+            }
+            (Ok(Told::Same(trace)), _, Some(last)) => {
+                return Ok(self.keep(Arc::clone(&last.units), trace));
+            }
+            (Ok(Told::Same(_)), _, None) => "nothing was read before".to_owned(),
+            (Ok(Told::Units(_)), Err(error), _) => error.to_string(),
+            (Err(cause), _, _) => cause,
         };
         tracing::warn!(dealer_id = self.dealer_id, cause, "seller not read");
-        match &*last {
-            Some((when, units)) if keep.is_none_or(|keep| when.elapsed() <= keep) => {
-                Ok(Arc::clone(units))
-            }
+        match last {
+            Some(last) if keep.is_none_or(|keep| last.when.elapsed() <= keep) => Ok(last.units),
             Some(_) | None => Err(cause),
         }
     }
 
-    /// The unit with its seller and an id that no other seller's unit has (AAP-393).
-    fn own(&self, unit: Unit) -> Unit {
+    fn last(&self) -> std::sync::MutexGuard<'_, Option<Last>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn keep(&self, units: Arc<Vec<Unit>>, trace: Trace) -> Arc<Vec<Unit>> {
+        *self.last() = Some(Last {
+            when: Instant::now(),
+            units: Arc::clone(&units),
+            trace: Arc::new(trace),
+        });
+        units
+    }
+
+    /// The unit with its seller and an id that no other seller's unit has (AAP-393). `first` is the place of
+    /// the seller's first listing among all.
+    fn own(&self, unit: Unit, first: usize) -> Unit {
         match unit {
             Unit::Listing(listing) => Unit::Listing(self.listing(listing)),
+            Unit::Known(listing) => Unit::Known(self.listing(listing)),
+            Unit::Withdrawn(at, reason) => {
+                Unit::Withdrawn(first + at, format!("{}: {reason}", self.dealer_id))
+            }
             Unit::Hidden(ids) => {
                 let own = ids.vehicle_id.as_ref().or(ids.stock.as_ref());
                 Unit::Hidden(Identifiers {

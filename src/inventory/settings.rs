@@ -17,6 +17,12 @@ pub struct Settings {
     pub cursor_ttl_s: i64,
     /// Seconds from the end of one reading to the beginning of the next.
     pub refresh_interval_s: u64,
+    /// The share, 0 to 1, by which that is made longer or shorter at random: not all deployments ask at once.
+    pub refresh_jitter: f64,
+    /// Seconds after which everything is read, where otherwise only what changed is.
+    pub full_refresh_interval_s: u64,
+    /// Milliseconds between two looks at a feed's file and for an operator's order; 0 for none.
+    pub watch_interval_ms: u64,
     /// Seconds after which a reading is too old to answer from; `None` never.
     pub max_age_s: Option<i64>,
     /// The greatest share of units, 0 to 1, that may vanish from one reading to the next; a reading that
@@ -39,6 +45,9 @@ impl Settings {
             facets_in_search: false,
             cursor_ttl_s: 15 * 60,
             refresh_interval_s: 5 * 60,
+            refresh_jitter: 0.1,
+            full_refresh_interval_s: 4 * 60 * 60,
+            watch_interval_ms: 2_000,
             max_age_s: Some(24 * 60 * 60),
             shrink_guard: 0.5,
             directory: None,

@@ -8,7 +8,7 @@ use super::snapshot::IndexBytes;
 pub struct Status {
     /// How many readings were published; 0 before the first.
     pub generation: u64,
-    /// Seconds since the reading in use began.
+    /// Seconds since the reading in use began, or one that found nothing changed.
     pub age_s: Option<i64>,
     /// Published listings.
     pub vehicles: usize,
@@ -26,6 +26,8 @@ pub struct Status {
     pub failures: u64,
     /// Why the last one did; for operators, not for callers.
     pub last_failure: Option<String>,
+    /// Readings since the last published one that found nothing changed.
+    pub unchanged: u64,
     /// The size of a reading that is held because it lost too many units.
     pub held: Option<usize>,
 }

@@ -6,4 +6,5 @@ mod differential;
 mod examples;
 mod traversal;
 mod refreshing;
+mod keeping;
 mod mapped;

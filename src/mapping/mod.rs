@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
-pub use duplicates::{Dropped, Resolved};
+pub use duplicates::{Dropped, Duplicates, Resolved};
 pub use explain::{Explanation, FieldTrace};
 pub use finding::Finding;
 pub use plan::Plan;
@@ -253,6 +253,11 @@ impl Mapping {
         let pattern = self.0.look_up.as_ref()?;
         let id = listing.get("vehicle_id")?.as_str()?;
         Some(pattern.captures(id)?.get(1)?.as_str().to_owned())
+    }
+
+    /// The duplicate rule for mapped rows that pass one after another.
+    pub fn duplicates(&self) -> Duplicates {
+        Duplicates::new(self.0.same_vin)
     }
 
     /// Applies the duplicate rule over all mapped rows.

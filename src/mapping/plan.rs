@@ -36,6 +36,18 @@ pub struct SqlPlan {
     pub tables: BTreeMap<String, String>,
     /// The query for one vehicle, with `:key` where its key goes. Without it `query` is searched by `key`.
     pub look_up: Option<String>,
+    /// How only what changed is read.
+    pub changes: Option<SqlChanges>,
+}
+
+/// What changed since a reading.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct SqlChanges {
+    /// The vehicles' query with `:since` where the watermark goes, best with `>=`.
+    pub query: String,
+    /// The column of both queries that says when a row changed; its text or number must sort by time.
+    pub watermark: String,
 }
 
 /// The case of column names.
@@ -87,6 +99,7 @@ pub enum FeedFormat {
     Json,
     JsonLines,
     Xml,
+    Dbf,
 }
 
 /// A file's character encoding; a byte order mark wins.
@@ -126,6 +139,23 @@ pub struct RestPlan {
     pub removed_path: Option<String>,
     /// The member that joins a removal to its vehicle.
     pub removed_key: Option<String>,
+    /// Posted as JSON with every request, for an API that is asked so; what says which page is meant then
+    /// goes in here (`page.cursor` for a member of a member) and not in the query.
+    pub body: Option<serde_json::Map<String, serde_json::Value>>,
+    /// How only what changed is read.
+    pub changes: Option<RestChanges>,
+}
+
+/// What changed since a reading.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct RestChanges {
+    /// The path and query with `{since}` where the watermark goes.
+    pub path: String,
+    /// The same for the removals; without it all of them are read.
+    pub removed_path: Option<String>,
+    /// The member of a vehicle that says when it changed; its text or number must sort by time.
+    pub watermark: String,
 }
 
 /// How the next page is asked for.
@@ -152,6 +182,10 @@ pub enum Paging {
     },
     /// The answer names the key of the next page; none or an empty one ends.
     NextKey { parameter: String, from: String },
+    /// The answer names the next page's address, of the same server; none or an empty one ends.
+    NextUrl { from: String },
+    /// The answer's `Link` header names it.
+    LinkHeader,
 }
 
 fn one() -> u32 {

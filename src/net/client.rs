@@ -12,7 +12,8 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls_pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::fs::File;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
@@ -63,6 +64,25 @@ impl Client {
 
     /// Sends one request and reads its whole answer, within the policy's times and sizes.
     pub async fn send(&self, request: Request) -> Result<Response, NetError> {
+        self.send_into(request, None).await
+    }
+
+    /// The same, but the body of a 200 goes into `file`, up to `limit` bytes, and not into memory. The
+    /// policy's size holds for every other answer.
+    pub async fn save(
+        &self,
+        request: Request,
+        file: &mut File,
+        limit: u64,
+    ) -> Result<Response, NetError> {
+        self.send_into(request, Some((file, limit))).await
+    }
+
+    async fn send_into(
+        &self,
+        request: Request,
+        file: Option<(&mut File, u64)>,
+    ) -> Result<Response, NetError> {
         let policy = &self.0.policy;
         let target = Target::parse(&request.url, policy)?;
         let start = Instant::now();
@@ -74,10 +94,14 @@ impl Client {
         .await
         .map_err(|_| NetError::ConnectTimeout)??;
         let message = target.message(request);
+        let into = Into {
+            limit: policy.max_body_bytes,
+            file,
+        };
         timeout_at(deadline, async {
             match stream {
-                Link::Plain(stream) => exchange(stream, message, policy.max_body_bytes).await,
-                Link::Tls(stream) => exchange(*stream, message, policy.max_body_bytes).await,
+                Link::Plain(stream) => exchange(stream, message, into).await,
+                Link::Tls(stream) => exchange(*stream, message, into).await,
             }
         })
         .await
@@ -176,10 +200,16 @@ impl Drop for Task {
     }
 }
 
+/// Where a body goes, and how much of it.
+struct Into<'a> {
+    limit: usize,
+    file: Option<(&'a mut File, u64)>,
+}
+
 async fn exchange<S>(
     stream: S,
     message: http::Request<Full<Bytes>>,
-    limit: usize,
+    into: Into<'_>,
 ) -> Result<Response, NetError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -196,12 +226,27 @@ where
     }));
     let answer = sender.send_request(message).await.map_err(NetError::Lost)?;
     let (head, body) = answer.into_parts();
-    let body = read(head.status, &head.headers, body, limit).await?;
+    let body = match into.file {
+        Some((file, limit)) if head.status == StatusCode::OK => {
+            write(&head.headers, body, file, limit).await?;
+            Bytes::new()
+        }
+        _ => read(head.status, &head.headers, body, into.limit).await?,
+    };
     Ok(Response {
         status: head.status,
         headers: head.headers,
         body,
     })
+}
+
+/// Whether the answer says beforehand that it is longer.
+fn announces_more(headers: &HeaderMap, limit: u64) -> bool {
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse::<u64>().ok());
+    announced.is_some_and(|bytes| bytes > limit)
 }
 
 async fn read(
@@ -210,11 +255,7 @@ async fn read(
     mut body: Incoming,
     limit: usize,
 ) -> Result<Bytes, NetError> {
-    let announced = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.parse::<u64>().ok());
-    if announced.is_some_and(|bytes| usize::try_from(bytes).map_or(true, |bytes| bytes > limit)) {
+    if announces_more(headers, u64::try_from(limit).unwrap_or(u64::MAX)) {
         return Err(NetError::TooLarge(status));
     }
     let mut whole = BytesMut::new();
@@ -228,6 +269,28 @@ async fn read(
         }
     }
     Ok(whole.freeze())
+}
+
+async fn write(
+    headers: &HeaderMap,
+    mut body: Incoming,
+    file: &mut File,
+    limit: u64,
+) -> Result<(), NetError> {
+    if announces_more(headers, limit) {
+        return Err(NetError::TooLarge(StatusCode::OK));
+    }
+    let mut left = limit;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(NetError::Lost)?;
+        if let Some(data) = frame.data_ref() {
+            left = left
+                .checked_sub(data.len() as u64)
+                .ok_or(NetError::TooLarge(StatusCode::OK))?;
+            file.write_all(data).await.map_err(NetError::Write)?;
+        }
+    }
+    file.flush().await.map_err(NetError::Write)
 }
 
 impl fmt::Debug for Client {

@@ -194,6 +194,9 @@ pub enum NetError {
     /// The peer has answered with this status, but with more than is read.
     #[error("the answer is too large")]
     TooLarge(StatusCode),
+    /// The answer could not be kept on this machine.
+    #[error("the answer cannot be stored")]
+    Write(#[source] std::io::Error),
     /// Files or TLS parameters of the client itself.
     #[error("client set-up: {0}")]
     SetUp(String),
@@ -204,7 +207,7 @@ impl NetError {
     /// repetition cannot do the same thing twice.
     pub fn may_have_arrived(&self) -> bool {
         match self {
-            Self::Timeout | Self::Lost(_) | Self::TooLarge(_) => true,
+            Self::Timeout | Self::Lost(_) | Self::TooLarge(_) | Self::Write(_) => true,
             Self::Url(_)
             | Self::Address
             | Self::Resolve(_)

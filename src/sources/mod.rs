@@ -2,6 +2,8 @@
 //! it never writes to what it reads, and holds no more of it than one row at a time.
 
 pub mod feed;
+pub mod http;
+mod mark;
 pub mod rest;
 pub mod sql;
 
@@ -11,14 +13,12 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::Deserialize;
-
 use crate::mapping::{Plan, Row, Tables};
+pub use mark::{Mark, Since};
 
 /// How to reach a source: what the deployment's configuration says. What to read there is the mapping's
 /// [`Plan`].
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Debug)]
 pub enum Settings {
     Sql(sql::Settings),
     Feed(feed::Settings),
@@ -35,8 +35,23 @@ pub struct Source {
 #[derive(Debug)]
 enum Reader {
     Sql(Box<sql::Database>),
-    Feed(feed::File),
+    Feed(Box<feed::Feed>),
     Rest(Box<rest::Api>),
+}
+
+/// Rows passed over that are remembered one by one; the others are only counted.
+const MAX_SKIPPED: usize = 1_000;
+
+/// How much of a source a reading gave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it: what did not come is gone.
+    #[default]
+    Whole,
+    /// What changed since the mark.
+    Changes,
+    /// Nothing has changed since the mark, and no row came.
+    Same,
 }
 
 /// What one reading saw.
@@ -50,6 +65,20 @@ pub struct Read {
     pub tables: Tables,
     /// Rows that could not be trusted and were not handed over; counted in `rows`.
     pub skipped: Vec<Skipped>,
+    /// How many there were in all.
+    pub skipped_rows: u64,
+    pub extent: Extent,
+    /// Where this reading stood.
+    pub mark: Mark,
+}
+
+impl Read {
+    fn skip(&mut self, skipped: Skipped) {
+        self.skipped_rows += 1;
+        if self.skipped.len() < MAX_SKIPPED {
+            self.skipped.push(skipped);
+        }
+    }
 }
 
 /// A row that a file garbled.
@@ -126,10 +155,10 @@ impl Source {
                 })
             }
             (Settings::Feed(settings), Plan::Feed(plan)) => {
-                let file = feed::File::open(settings, plan.clone())?;
+                let feed = feed::Feed::open(settings, plan.clone())?;
                 Ok(Self {
-                    name: file.name().to_owned(),
-                    reader: Reader::Feed(file),
+                    name: feed.name().to_owned(),
+                    reader: Reader::Feed(Box::new(feed)),
                 })
             }
             (Settings::Rest(settings), Plan::Rest(plan)) => {
@@ -141,17 +170,50 @@ impl Source {
             }
             (Settings::Rest(_), _) => Err(mismatch("rest")),
             (Settings::Sql(settings), _) => Err(mismatch(&sql::without_credentials(&settings.url))),
-            (Settings::Feed(settings), _) => Err(mismatch(&settings.path.display().to_string())),
+            (Settings::Feed(settings), _) => Err(mismatch(&settings.place.name())),
         }
     }
 
     /// Reads everything. Side tables come first, so that `sink` can map each row as it passes.
     pub async fn read(&self, sink: impl FnMut(Row, &Tables) + Send) -> Result<Read, SourceError> {
+        self.read_since(Since::default(), sink).await
+    }
+
+    /// Reads what `since` asks for, or more: [`Read::extent`] tells.
+    pub async fn read_since(
+        &self,
+        since: Since<'_>,
+        sink: impl FnMut(Row, &Tables) + Send,
+    ) -> Result<Read, SourceError> {
         match &self.reader {
-            Reader::Sql(database) => database.read(sink).await,
-            Reader::Feed(file) => file.read(sink).await,
-            Reader::Rest(api) => api.read(sink).await,
+            Reader::Sql(database) => database.read(since, sink).await,
+            Reader::Feed(feed) => feed.read(since, sink).await,
+            Reader::Rest(api) => api.read(since, sink).await,
         }
+    }
+
+    /// Whether reading since this will give only what changed: then there is a mark to ask with.
+    pub fn gives_changes(&self, since: Since<'_>) -> bool {
+        let can = match &self.reader {
+            Reader::Sql(database) => database.gives_changes(),
+            Reader::Rest(api) => api.gives_changes(),
+            Reader::Feed(_) => false,
+        };
+        can && since.watermark().is_some()
+    }
+
+    /// How the file looks that would be read now, where the source is one: another answer than before is
+    /// news. A look at a folder; nothing is opened.
+    pub fn glance(&self) -> Option<String> {
+        match &self.reader {
+            Reader::Feed(feed) => feed.glance(),
+            Reader::Sql(_) | Reader::Rest(_) => None,
+        }
+    }
+
+    /// Whether [`Self::glance`] can tell anything.
+    pub fn can_be_watched(&self) -> bool {
+        matches!(&self.reader, Reader::Feed(feed) if feed.is_on_disk())
     }
 
     /// Whether single vehicles can be read again.

@@ -54,7 +54,7 @@ pub(super) fn compile(
         .iter()
         .filter_map(|(dealer_id, raw)| {
             let mut scope = scope.below(&format!("sellers.{dealer_id}"));
-            seller(&mut scope, dealer_id, raw, shown)
+            seller(&mut scope, dealer_id, raw, (shown, data_directory))
         })
         .collect();
     let settings = settings(scope, id, raw, skills, (&sellers, data_directory));
@@ -68,7 +68,7 @@ fn seller(
     scope: &mut Scope<'_>,
     dealer_id: &str,
     raw: &raw::Seller,
-    shown: bool,
+    (shown, data_directory): (bool, &Path),
 ) -> Option<Seller> {
     check_id(scope, dealer_id);
     let remedy = "describe the seller under [deployments.ID.sellers.DEALER_ID.profile]";
@@ -86,7 +86,7 @@ fn seller(
             return None;
         }
         None => None,
-        Some(raw) => Some(inventory::part(scope, dealer_id, raw)?),
+        Some(raw) => Some(inventory::part(scope, dealer_id, raw, data_directory)?),
     };
     Some(Seller {
         profile: Arc::new(profile?),

@@ -38,7 +38,7 @@ pub(super) fn compile(
     search: &raw::Search,
 ) -> Option<Inventory> {
     let mapping = mapping(&mut scope.below("inventory"), raw);
-    let source = source::compile(&mut scope.below("inventory"), raw);
+    let source = source::compile(&mut scope.below("inventory"), raw, subject.data_directory);
     let (mapping, mapping_file) = mapping?;
     let settings = settings(scope, subject, mapping.supplied_fields(), raw, search);
     Some(Inventory {
@@ -55,10 +55,17 @@ pub(super) fn part(
     scope: &mut Scope<'_>,
     dealer_id: &str,
     raw: &raw::Inventory,
+    data_directory: &Path,
 ) -> Option<Inventory> {
     let mut scope = scope.below("inventory");
     let common = [
         ("refresh_interval_s", raw.refresh_interval_s.is_some()),
+        ("refresh_jitter", raw.refresh_jitter.is_some()),
+        (
+            "full_refresh_interval_s",
+            raw.full_refresh_interval_s.is_some(),
+        ),
+        ("watch_interval_ms", raw.watch_interval_ms.is_some()),
         ("max_age_s", raw.max_age_s.is_some()),
         ("shrink_guard", raw.shrink_guard.is_some()),
         ("look_up_cache_ms", raw.look_up_cache_ms.is_some()),
@@ -68,7 +75,7 @@ pub(super) fn part(
         scope.fault(key, "is said for one seller of an aggregate", remedy);
     }
     let mapping = mapping(&mut scope, raw);
-    let source = source::compile(&mut scope, raw);
+    let source = source::compile(&mut scope, raw, data_directory);
     let (mapping, mapping_file) = mapping?;
     let nothing = SearchOptions::new(SearchScope::Aggregate, &[]);
     let capabilities = Capabilities::compile(&mapping.supplied_fields(), false, &nothing);
@@ -91,7 +98,7 @@ pub(super) fn settings(
     let capabilities = capabilities(&mut scope.below("search"), search, supplied, subject);
     let mut settings = Settings::new(subject.id, capabilities?);
     settings.facets_in_search = search.facets_in_search.unwrap_or(settings.facets_in_search);
-    settings.directory = Some(subject.data_directory.join("inventory"));
+    settings.directory = Some(subject.data_directory.join("inventory").join(subject.id));
     timing(scope, raw, search, &mut settings);
     Some(settings)
 }
@@ -119,6 +126,24 @@ fn timing(
         (1, 604_800),
     );
     settings.refresh_interval_s = interval_s;
+    settings.refresh_jitter = scope.bounded(
+        "refresh_jitter",
+        raw.refresh_jitter,
+        settings.refresh_jitter,
+        (0.0, 0.5),
+    );
+    settings.full_refresh_interval_s = scope.bounded(
+        "full_refresh_interval_s",
+        raw.full_refresh_interval_s,
+        settings.full_refresh_interval_s,
+        (1, 2_592_000),
+    );
+    settings.watch_interval_ms = scope.bounded(
+        "watch_interval_ms",
+        raw.watch_interval_ms,
+        settings.watch_interval_ms,
+        (0, 3_600_000),
+    );
     if let Some(seconds) = raw.max_age_s {
         let seconds = scope.bounded("max_age_s", Some(seconds), seconds, (0, 31_536_000));
         settings.max_age_s = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0);

@@ -1,6 +1,7 @@
 //! From what the writer wrote to what the rooms want: every value checked, every file read, every mapping
 //! compiled. Opens no socket, database or store.
 
+mod access;
 mod aggregate;
 mod delivery;
 mod deployment;

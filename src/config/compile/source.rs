@@ -7,13 +7,17 @@ use figment::value::Value;
 use super::super::finding::nearest;
 use super::super::raw;
 use super::super::secret::Secret;
-use super::Scope;
+use super::{Scope, access};
 use crate::sources::{self, feed, rest, sql};
 
 const KINDS: [&str; 3] = ["sql", "feed", "rest"];
 
-/// `scope` is the inventory's.
-pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sources::Settings> {
+/// `scope` is the inventory's. What is fetched lies in `spool` while it is read.
+pub(super) fn compile(
+    scope: &mut Scope<'_>,
+    raw: &raw::Inventory,
+    spool: &Path,
+) -> Option<sources::Settings> {
     let remedy = "describe it, e.g. { kind = \"sql\", url = \"…\" }";
     let table = scope.need("source", raw.source.as_ref(), remedy)?;
     let kind = kind(scope, "source", table, &KINDS)?;
@@ -28,7 +32,7 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<sou
         }
         "feed" => {
             let raw: raw::Feed = scope.read_without(&["kind"]);
-            file(&mut scope, &raw).map(sources::Settings::Feed)
+            feed(&mut scope, &raw, spool).map(sources::Settings::Feed)
         }
         _ => {
             let raw: raw::Rest = scope.read_without(&["kind"]);
@@ -61,7 +65,7 @@ pub(super) fn kind(
 }
 
 /// A secret that must be there.
-fn need_secret(
+pub(super) fn need_secret(
     scope: &mut Scope<'_>,
     key: &str,
     value: Option<&Secret>,
@@ -77,7 +81,7 @@ fn need_secret(
 }
 
 fn database(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sql::Settings> {
-    let remedy = "write sqlite://PATH, postgres://… or mysql://…, or use url_file";
+    let remedy = "write sqlite://PATH, postgres://…, mysql://… or sqlserver://…, or use url_file";
     let url = need_secret(
         scope,
         "url",
@@ -101,6 +105,9 @@ fn database(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sql::Settings> {
         .unwrap_or(settings.connect_timeout_ms);
     settings.read_timeout_ms = raw.read_timeout_ms.unwrap_or(settings.read_timeout_ms);
     settings.max_rows = raw.max_rows.unwrap_or(settings.max_rows);
+    settings.max_child_rows = raw.max_child_rows.unwrap_or(settings.max_child_rows);
+    settings.max_changed_rows = raw.max_changed_rows.unwrap_or(settings.max_changed_rows);
+    settings.danger_accept_any_certificate = raw.danger_accept_any_certificate;
     Some(settings)
 }
 
@@ -117,129 +124,86 @@ fn sqlite_path(scope: &Scope<'_>, url: &str) -> String {
     }
 }
 
-fn file(scope: &mut Scope<'_>, raw: &raw::Feed) -> Option<feed::Settings> {
-    let path = scope.need(
-        "path",
-        raw.path.as_ref(),
-        "name the file, or the folder it is put into",
-    )?;
-    let mut settings = feed::Settings::new(scope.path("path", path));
+fn feed(scope: &mut Scope<'_>, raw: &raw::Feed, spool: &Path) -> Option<feed::Settings> {
+    let on_web = raw.url.is_some() || raw.url_file.is_some();
+    let mut settings = match (&raw.path, on_web) {
+        (Some(path), false) => {
+            let mut settings = feed::Settings::new(scope.path("path", path));
+            if let feed::Place::Disk { pattern, .. } = &mut settings.place {
+                pattern.clone_from(&raw.pattern);
+            }
+            settings
+        }
+        (None, true) => fetched(scope, raw, spool)?,
+        (Some(_), true) => {
+            let remedy = "keep path for a file or folder, url for an address";
+            scope.fault("path", "stands beside url", remedy);
+            return None;
+        }
+        (None, false) => {
+            let remedy = "name the file, or the folder it is put into; or give its address as url";
+            scope.fault("path", "is missing", remedy);
+            return None;
+        }
+    };
+    settings.member.clone_from(&raw.member);
     settings.max_bytes = raw.max_bytes.unwrap_or(settings.max_bytes);
     settings.max_rows = raw.max_rows.unwrap_or(settings.max_rows);
+    settings.max_columns = raw.max_columns.unwrap_or(settings.max_columns);
+    settings.max_row_bytes = raw.max_row_bytes.unwrap_or(settings.max_row_bytes);
+    Some(settings)
+}
+
+fn fetched(scope: &mut Scope<'_>, raw: &raw::Feed, spool: &Path) -> Option<feed::Settings> {
+    let url = scope
+        .secret("url", raw.url.as_ref(), raw.url_file.as_deref())?
+        .expose()
+        .to_owned();
+    let mut settings = feed::Settings::from_url(url);
+    if let feed::Place::Web(web) = &mut settings.place {
+        let parts = access::Parts {
+            auth: raw.auth.as_ref(),
+            headers: &raw.headers,
+            extra_ca_file: raw.extra_ca_file.as_deref(),
+            client_certificate_file: raw.client_certificate_file.as_deref(),
+            client_key_file: raw.client_key_file.as_deref(),
+            danger_allow_http: raw.danger_allow_http,
+            request_timeout_ms: raw.request_timeout_ms,
+            min_interval_ms: None,
+        };
+        access::compile(scope, &parts, &mut web.access)?;
+        web.max_download_bytes = raw.max_download_bytes.unwrap_or(web.max_download_bytes);
+        web.spool = Some(spool.to_owned());
+    }
     Some(settings)
 }
 
 fn api(scope: &mut Scope<'_>, raw: &raw::Rest) -> Option<rest::Settings> {
-    let file = raw.base_url_file.as_deref();
     let base_url = need_secret(
         scope,
         "base_url",
         raw.base_url.as_ref(),
-        file,
+        raw.base_url_file.as_deref(),
         "write https://…",
     );
-    let auth = raw
-        .auth
-        .as_ref()
-        .map(|raw| auth(&mut scope.below("auth"), raw));
-    let mut settings = rest::Settings::new(base_url?);
-    settings.auth = match auth {
-        None => None,
-        Some(auth) => Some(auth?),
+    let parts = access::Parts {
+        auth: raw.auth.as_ref(),
+        headers: &raw.headers,
+        extra_ca_file: raw.extra_ca_file.as_deref(),
+        client_certificate_file: raw.client_certificate_file.as_deref(),
+        client_key_file: raw.client_key_file.as_deref(),
+        danger_allow_http: raw.danger_allow_http,
+        request_timeout_ms: raw.request_timeout_ms,
+        min_interval_ms: raw.min_interval_ms,
     };
-    let plain = |(name, value): (&String, &Secret)| (name.clone(), value.expose().to_owned());
-    settings.headers = raw.headers.iter().map(plain).collect();
-    settings.ca_file = raw
-        .extra_ca_file
-        .as_ref()
-        .map(|file| scope.path("extra_ca_file", file));
-    settings.danger_allow_http = raw.danger_allow_http;
-    settings.request_timeout_ms = raw
-        .request_timeout_ms
-        .unwrap_or(settings.request_timeout_ms);
+    let mut settings = rest::Settings::new(base_url.unwrap_or_default());
+    access::compile(scope, &parts, &mut settings.access)?;
+    if settings.base_url.is_empty() {
+        return None;
+    }
     settings.read_timeout_ms = raw.read_timeout_ms.unwrap_or(settings.read_timeout_ms);
-    settings.min_interval_ms = raw.min_interval_ms.unwrap_or(settings.min_interval_ms);
     settings.max_rows = raw.max_rows.unwrap_or(settings.max_rows);
     settings.max_pages = raw.max_pages.unwrap_or(settings.max_pages);
+    settings.max_page_bytes = raw.max_page_bytes.unwrap_or(settings.max_page_bytes);
     Some(settings)
-}
-
-fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<rest::Auth> {
-    let remedy = "use header, query, basic, bearer or client_credentials";
-    let by = scope.need("by", raw.by, remedy)?;
-    let named = |scope: &mut Scope<'_>| {
-        let name = scope.need("name", raw.name.clone(), "name the header or parameter");
-        let file = raw.value_file.as_deref();
-        let value = need_secret(
-            scope,
-            "value",
-            raw.value.as_ref(),
-            file,
-            "give the key, or value_file",
-        );
-        Some((name?, value?))
-    };
-    Some(match by {
-        raw::AuthKind::Header => {
-            let (name, value) = named(scope)?;
-            rest::Auth::Header { name, value }
-        }
-        raw::AuthKind::Query => {
-            let (name, value) = named(scope)?;
-            rest::Auth::Query { name, value }
-        }
-        raw::AuthKind::Basic => {
-            let user = scope.need("user", raw.user.clone(), "give the user's name");
-            let file = raw.password_file.as_deref();
-            let password = need_secret(
-                scope,
-                "password",
-                raw.password.as_ref(),
-                file,
-                "give it, or password_file",
-            );
-            rest::Auth::Basic {
-                user: user?,
-                password: password?,
-            }
-        }
-        raw::AuthKind::Bearer => {
-            let file = raw.token_file.as_deref();
-            rest::Auth::Bearer {
-                token: need_secret(
-                    scope,
-                    "token",
-                    raw.token.as_ref(),
-                    file,
-                    "give it, or token_file",
-                )?,
-            }
-        }
-        raw::AuthKind::ClientCredentials => client_credentials(scope, raw)?,
-    })
-}
-
-fn client_credentials(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<rest::Auth> {
-    let token_url = scope.need(
-        "token_url",
-        raw.token_url.clone(),
-        "give the token endpoint",
-    );
-    let client_id = scope.need("client_id", raw.client_id.clone(), "give the client's id");
-    let file = raw.client_secret_file.as_deref();
-    let secret = raw.client_secret.as_ref();
-    let client_secret = need_secret(
-        scope,
-        "client_secret",
-        secret,
-        file,
-        "give it, or client_secret_file",
-    );
-    Some(rest::Auth::ClientCredentials {
-        token_url: token_url?,
-        client_id: client_id?,
-        client_secret: client_secret?,
-        scope: raw.scope.clone(),
-        in_body: raw.in_body,
-    })
 }

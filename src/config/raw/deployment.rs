@@ -72,6 +72,14 @@ pub struct Inventory {
     pub source: Option<Value>,
     /// Seconds from one reading of the source to the next. Default 300.
     pub refresh_interval_s: Option<u64>,
+    /// The share, 0 to 0.5, by which that is made longer or shorter at random. Default 0.1.
+    pub refresh_jitter: Option<f64>,
+    /// Seconds after which everything is read, where the mapping also says how only what changed is.
+    /// Default 14400.
+    pub full_refresh_interval_s: Option<u64>,
+    /// Milliseconds between two looks at a feed's file, which is read when it changed. Default 2000; 0
+    /// looks at none.
+    pub watch_interval_ms: Option<u64>,
     /// Seconds after which a reading is too old to answer from. Default 86400; 0 for never.
     pub max_age_s: Option<u64>,
     /// The greatest share of the vehicles, 0 to 1, that may vanish from one reading to the next; a

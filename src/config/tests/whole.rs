@@ -121,6 +121,84 @@ fn every_field_and_step_that_the_mapping_page_names_is_known() {
     crate::mapping::Mapping::parse(&text).unwrap();
 }
 
+/// The text with every file under `/run/secrets` being one that is there.
+fn with_secrets(folder: &Path, text: &str) -> String {
+    let secret = folder.join("secret").display().to_string();
+    let mut parts = text.split("\"/run/secrets/");
+    let mut whole = parts.next().unwrap().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once('"').unwrap();
+        whole = format!("{whole}\"{secret}\"{rest}");
+    }
+    whole
+}
+
+#[tokio::test]
+async fn every_example_of_the_sources_page_is_right() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("forecourt.toml");
+    let (mut settings, mut mappings) = (Vec::new(), Vec::new());
+    for example in examples("docs/sources.md") {
+        if !example.contains("[deployments.main") {
+            let rest = "\n[fields]\nvehicle_id = \"ID\"\nstatus = \"STATUS\"\n[updated_at]\nprovenance = \"source_column\"\nfrom = \"MODIFIED\"\n";
+            let text = format!("name = \"n\"\n{example}{rest}");
+            let mapping = crate::mapping::Mapping::parse(&text);
+            mappings.push(mapping.unwrap_or_else(|f| panic!("{example}: {f:#?}")));
+            continue;
+        }
+        let base = documented("README.md");
+        let source = "source = { kind = \"sql\", url_file = \"/run/secrets/dms-url\" }";
+        assert!(base.contains(source));
+        let text = if example.contains("inventory.source]") {
+            base.replace(source, "") + "\n" + &example
+        } else {
+            let keys = example.split_once('\n').unwrap().1;
+            base.replace(source, &format!("{source}\n{keys}"))
+        };
+        fs::write(&file, with_secrets(folder.path(), &text)).unwrap();
+        let config = load_file(&file, folder.path(), &[]);
+        let config = config.unwrap_or_else(|f| panic!("{example}: {f:#?}"));
+        let inventory = config.deployments.into_iter().next().unwrap().inventory;
+        settings.push(inventory.unwrap().source);
+    }
+    assert_eq!((settings.len(), mappings.len()), (9, 4));
+    // Each mapping's queries and paths hold for the kind of source that they are for.
+    for mapping in &mappings {
+        let fits = match mapping.plan() {
+            crate::mapping::Plan::Sql(_) => {
+                sources::Settings::Sql(sources::sql::Settings::new("sqlite://x"))
+            }
+            crate::mapping::Plan::Feed(_) => {
+                sources::Settings::Feed(sources::feed::Settings::new("x"))
+            }
+            crate::mapping::Plan::Rest(_) => {
+                sources::Settings::Rest(sources::rest::Settings::new("https://api.example"))
+            }
+        };
+        sources::Source::open(fits, mapping.plan()).await.unwrap();
+    }
+}
+
+#[test]
+fn a_feed_lies_in_one_place_and_a_certificate_has_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = |source: &str| {
+        let sql = "source = { kind = \"sql\", url_file = \"/run/secrets/dms-url\" }";
+        let file = folder.path().join("forecourt.toml");
+        fs::write(&file, documented("README.md").replace(sql, source)).unwrap();
+        let findings = load_file(&file, folder.path(), &[]).unwrap_err();
+        findings[0].key.rsplit_once("source.").unwrap().1.to_owned()
+    };
+    let both = "source = { kind = \"feed\", path = \"a\", url = \"https://x.example\" }";
+    assert_eq!(wrong(both), "path");
+    assert_eq!(wrong("source = { kind = \"feed\" }"), "path");
+    let keyless = "source = { kind = \"rest\", base_url = \"https://x.example\", client_certificate_file = \"c.pem\" }";
+    assert_eq!(wrong(keyless), "client_key_file");
+    let bare =
+        "source = { kind = \"feed\", url = \"https://x.example\", client_key_file = \"k.pem\" }";
+    assert_eq!(wrong(bare), "client_certificate_file");
+}
+
 #[test]
 fn every_kind_of_source_and_of_credentials_is_taken() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +214,9 @@ fn every_kind_of_source_and_of_credentials_is_taken() {
     else {
         panic!("not a feed");
     };
-    assert_eq!(feed.path, folder.path().join("feeds"));
+    assert!(
+        matches!(&feed.place, sources::feed::Place::Disk { path, .. } if *path == folder.path().join("feeds"))
+    );
     for auth in [
         "by = \"header\", name = \"X-Key\", value = \"k\"",
         "by = \"query\", name = \"key\", value = \"k\"",
@@ -152,7 +232,7 @@ fn every_kind_of_source_and_of_credentials_is_taken() {
         let sources::Settings::Rest(api) = source else {
             panic!("{auth}: not an API");
         };
-        assert!(api.auth.is_some());
+        assert!(api.access.auth.is_some());
     }
     let wrong = "source = { kind = \"rest\", auth = { by = \"basic\" } }";
     let findings = compiled(wrong).unwrap_err();

@@ -1,24 +1,22 @@
-//! A file as UTF-8 text, piece by piece: unpacked, decoded, bounded in whole and per row.
-//! Must not know what the text means.
+//! Unpacked bytes as UTF-8 text, piece by piece: decoded, bounded in whole and per row. Must not know what
+//! the text means.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufRead, Read};
 
 use encoding_rs::{Decoder, DecoderResult, UTF_8, WINDOWS_1252};
-use flate2::bufread::MultiGzDecoder;
 
 use crate::mapping::plan::Encoding;
 
 use super::super::Fault;
-use super::{Failure, Settings};
+use super::super::http::Failure;
+use super::Settings;
 
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
 /// Decoded text with limits.
-pub(super) struct Text {
-    raw: Box<dyn Read + Send>,
+pub(super) struct Text<'a> {
+    raw: &'a mut (dyn Read + Send),
     decoder: Decoder,
     input: Vec<u8>,
     /// Input bytes not decoded yet.
@@ -33,29 +31,18 @@ pub(super) struct Text {
     failure: Option<Failure>,
 }
 
-impl Text {
-    pub(super) fn open(
-        path: &Path,
+impl<'a> Text<'a> {
+    pub(super) fn new(
+        raw: &'a mut (dyn Read + Send),
         limits: &Settings,
         encoding: Encoding,
-    ) -> Result<Self, Failure> {
-        let unreadable = |error: io::Error| (Fault::Unreachable, error.to_string());
-        let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
-        let packed = file
-            .fill_buf()
-            .map_err(unreadable)?
-            .starts_with(&[0x1f, 0x8b]);
-        let raw: Box<dyn Read + Send> = if packed {
-            Box::new(MultiGzDecoder::new(file))
-        } else {
-            Box::new(file)
-        };
+    ) -> Self {
         let encoding = match encoding {
             Encoding::Utf8 => UTF_8,
             // What calls itself Latin-1 is Windows-1252 in practice, and that holds Latin-1's letters.
             Encoding::Windows1252 | Encoding::Latin1 => WINDOWS_1252,
         };
-        Ok(Self {
+        Self {
             raw,
             decoder: encoding.new_decoder(),
             input: vec![0; CHUNK],
@@ -68,7 +55,7 @@ impl Text {
             since_row: 0,
             max_row: limits.max_row_bytes,
             failure: None,
-        })
+        }
     }
 
     /// A row is complete: the next one has the whole allowance again.
@@ -130,7 +117,7 @@ impl Text {
     }
 }
 
-impl Read for Text {
+impl Read for Text<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let available = self.fill_buf()?;
         let count = available.len().min(out.len());
@@ -142,7 +129,7 @@ impl Read for Text {
     }
 }
 
-impl BufRead for Text {
+impl BufRead for Text<'_> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at >= self.output.len() && !self.ended {
             self.refill()?;

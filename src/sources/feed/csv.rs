@@ -11,14 +11,15 @@ use serde_json::{Map, Value};
 use crate::mapping::plan::FeedPlan;
 
 use super::super::Fault;
+use super::super::http::Failure;
 use super::bytes::Text;
-use super::{Emit, Failure, Item, Settings};
+use super::{Emit, Item, Settings};
 
 /// Separators that are looked for, the likeliest first.
 const SEPARATORS: [u8; 4] = [b',', b'\t', b'|', b';'];
 
 pub(super) fn parse(
-    mut text: Text,
+    mut text: Text<'_>,
     settings: &Settings,
     plan: &FeedPlan,
     emit: Emit<'_>,
@@ -71,7 +72,7 @@ pub(super) fn parse(
     }
 }
 
-fn delimiter(text: &mut Text, plan: &FeedPlan) -> Result<u8, Failure> {
+fn delimiter(text: &mut Text<'_>, plan: &FeedPlan) -> Result<u8, Failure> {
     let start = match text.fill_buf() {
         Ok(start) => start.to_vec(),
         Err(error) => return Err(text.failure(error)),

@@ -8,11 +8,16 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::Value;
 
 use super::super::Fault;
+use super::super::http::Failure;
 use super::bytes::Text;
-use super::{Emit, Failure, Item};
+use super::{Emit, Item};
 
 /// Reads the elements at `items` (`results`, `data.vehicles`; the root without it).
-pub(super) fn parse(mut text: Text, items: Option<&str>, emit: Emit<'_>) -> Result<(), Failure> {
+pub(super) fn parse(
+    mut text: Text<'_>,
+    items: Option<&str>,
+    emit: Emit<'_>,
+) -> Result<(), Failure> {
     refuse_web_page(&mut text)?;
     let path: Vec<&str> = items
         .map(|items| items.split('.').filter(|part| !part.is_empty()).collect())
@@ -45,7 +50,7 @@ pub(super) fn parse(mut text: Text, items: Option<&str>, emit: Emit<'_>) -> Resu
 }
 
 /// Reads one object a line.
-pub(super) fn lines(mut text: Text, emit: Emit<'_>) -> Result<(), Failure> {
+pub(super) fn lines(mut text: Text<'_>, emit: Emit<'_>) -> Result<(), Failure> {
     refuse_web_page(&mut text)?;
     let mut line = String::new();
     let mut number = 0;
@@ -69,7 +74,7 @@ pub(super) fn lines(mut text: Text, emit: Emit<'_>) -> Result<(), Failure> {
     }
 }
 
-fn refuse_web_page(text: &mut Text) -> Result<(), Failure> {
+fn refuse_web_page(text: &mut Text<'_>) -> Result<(), Failure> {
     let first = match text.fill_buf() {
         Ok(start) => start
             .iter()

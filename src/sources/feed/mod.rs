@@ -1,43 +1,48 @@
-//! Inventory in a file: CSV in its many shapes, JSON, JSON Lines, XML; plain or gzip; the file itself or
-//! the newest one of a directory. Rows stream; a file that cannot be read to its end is an error, so that
-//! half a file never passes for the whole. Must not know what the columns mean.
+//! Inventory in a file: CSV in its many shapes, JSON, JSON Lines, XML, DBF; plain, gzip or zip; the file
+//! itself, the newest one of a directory, or fetched from a server. Rows stream; a file that cannot be read
+//! to its end is an error, so that half a file never passes for the whole. Must not know what the columns
+//! mean.
 
 mod bytes;
 mod csv;
+mod dbf;
 mod json;
+mod packed;
+mod place;
 mod settings;
 mod xml;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 use crate::mapping::plan::{AsOf, FeedFormat, FeedPlan};
 use crate::mapping::{Row, Tables};
 
-use super::{Fault, Read, Skipped, SourceError};
-pub use settings::Settings;
+use super::http::{Failure, Site};
+use super::{Extent, Fault, Read, Since, Skipped, SourceError};
+use place::Found;
+pub use settings::{Place, Settings, Web};
 
-/// Why reading ends early.
-pub(super) type Failure = (Fault, String);
+/// Rows between the parser and the mapping.
+const ROWS_IN_FLIGHT: usize = 256;
 
-/// Skipped rows that are remembered one by one.
-const MAX_SKIPPED: usize = 1_000;
-
-/// A file with the plan for it.
+/// A feed with the plan for it.
 #[derive(Debug)]
-pub(super) struct File {
+pub(super) struct Feed {
     settings: Arc<Settings>,
     plan: Arc<FeedPlan>,
     name: String,
+    /// The server that it is fetched from.
+    site: Option<Site>,
 }
 
 /// What a parser hands over.
-pub(super) enum Item {
+enum Item {
     /// The header of a file whose rows all have the same columns.
     Columns(Vec<String>),
     Row(Map<String, Value>),
@@ -46,19 +51,26 @@ pub(super) enum Item {
 }
 
 /// Takes items until it says to stop.
-pub(super) type Emit<'a> = &'a mut dyn FnMut(Item) -> Result<(), Failure>;
+type Emit<'a> = &'a mut dyn FnMut(Item) -> Result<(), Failure>;
 
-impl File {
+impl Feed {
     pub(super) fn open(settings: Settings, plan: FeedPlan) -> Result<Self, SourceError> {
-        let name = format!("feed {}", settings.path.display());
+        let name = settings.place.name();
+        let fail = |words: String| SourceError::new(&name, "open", Fault::Settings, words);
         if plan.format == FeedFormat::Xml && plan.items.is_none() {
             let words = "an XML feed needs `items`, the name of a vehicle's element";
-            return Err(SourceError::new(&name, "open", Fault::Settings, words));
+            return Err(fail(words.to_owned()));
         }
+        let site = match &settings.place {
+            Place::Disk { .. } => None,
+            // What is no file is an error's page, of which little is read.
+            Place::Web(web) => Some(Site::open(web.access.clone(), 1 << 20).map_err(&fail)?),
+        };
         Ok(Self {
             settings: Arc::new(settings),
             plan: Arc::new(plan),
             name,
+            site,
         })
     }
 
@@ -66,60 +78,115 @@ impl File {
         &self.name
     }
 
+    pub(super) fn is_on_disk(&self) -> bool {
+        self.site.is_none()
+    }
+
+    /// How the file looks that would be read now; nothing when there is none.
+    pub(super) fn glance(&self) -> Option<String> {
+        let Place::Disk { path, pattern } = &self.settings.place else {
+            return None;
+        };
+        let stamp = place::newest(path, pattern.as_deref()).ok()?;
+        Some(format!(
+            "{} {} {}",
+            stamp.path.display(),
+            stamp.length,
+            stamp.written.as_nanosecond()
+        ))
+    }
+
+    async fn find(&self, since: Since<'_>) -> Result<Option<Found>, Failure> {
+        match (&self.settings.place, &self.site) {
+            (Place::Web(web), Some(site)) => {
+                let limit = Duration::from_millis(web.access.request_timeout_ms);
+                let version = since.mark.map(|mark| &mark.version);
+                // With the attempts that failed before it.
+                match tokio::time::timeout(limit, place::fetch(web, site, version)).await {
+                    Ok(found) => found,
+                    Err(_) => Err((
+                        Fault::Timeout,
+                        "took longer than request_timeout_ms".to_owned(),
+                    )),
+                }
+            }
+            (Place::Disk { path, pattern }, _) => {
+                let stamp = since.mark.and_then(|mark| mark.file.as_ref());
+                place::open(path, pattern.as_deref(), stamp)
+            }
+            (Place::Web(_), None) => Err((Fault::Settings, "there is no client".to_owned())),
+        }
+    }
+
     /// Reads the file on a thread of its own, row after row.
     pub(super) async fn read(
         &self,
+        since: Since<'_>,
         mut sink: impl FnMut(Row, &Tables) + Send,
     ) -> Result<Read, SourceError> {
         let error =
             |step: &str, (fault, words): Failure| SourceError::new(&self.name, step, fault, words);
-        let (path, written) = newest(&self.settings.path).map_err(|e| error("open", e))?;
         let mut read = Read::default();
+        let Some(found) = self.find(since).await.map_err(|e| error("open", e))? else {
+            read.extent = Extent::Same;
+            read.mark = since.mark.cloned().unwrap_or_default();
+            return Ok(read);
+        };
         if self.plan.as_of == AsOf::FileTime {
+            let Some(written) = found.written else {
+                let words = "the server does not say when the file was written (Last-Modified)";
+                return Err(error("open", (Fault::Data, words.to_owned())));
+            };
             read.tables = Tables::new().with_as_of(written);
         }
-        let (sender, mut receiver) = mpsc::channel::<Item>(256);
+        read.mark = found.mark.clone();
+        let (sender, mut receiver) = mpsc::channel::<Item>(ROWS_IN_FLIGHT);
         let (settings, plan) = (Arc::clone(&self.settings), Arc::clone(&self.plan));
         let worker = tokio::task::spawn_blocking(move || {
-            parse(&path, &settings, &plan, &mut |item| {
-                let stopped = || (Fault::Data, "reading was given up".to_owned());
+            let stopped = || (Fault::Data, "reading was given up".to_owned());
+            let handle = found.file.try_clone().map_err(|_| stopped())?;
+            parse(found.file, &settings, &plan, &mut |item| {
                 sender.blocking_send(item).map_err(|_| stopped())
-            })
+            })?;
+            place::check_unchanged(&handle, &found.mark)
         });
         while let Some(item) = receiver.recv().await {
-            match item {
-                Item::Columns(columns) => {
-                    read.columns = columns.into_iter().collect();
-                    read.columns_are_fixed = true;
-                }
-                Item::Row(fields) => {
-                    read.rows += 1;
-                    if !read.columns_are_fixed {
-                        note(&mut read.columns, &fields);
-                    }
-                    let row = Row {
-                        fields,
-                        ..Row::default()
-                    };
-                    sink(row, &read.tables);
-                }
-                Item::Skipped(row, reason) => {
-                    read.rows += 1;
-                    if read.skipped.len() < MAX_SKIPPED {
-                        read.skipped.push(Skipped { row, reason });
-                    }
-                }
-            }
+            take(item, &mut read, &mut sink);
         }
         let step = match self.plan.format {
             FeedFormat::Csv => "read CSV",
             FeedFormat::Json | FeedFormat::JsonLines => "read JSON",
             FeedFormat::Xml => "read XML",
+            FeedFormat::Dbf => "read DBF",
         };
         match worker.await {
             Ok(Ok(())) => Ok(read),
             Ok(Err(failure)) => Err(error(step, failure)),
             Err(_) => Err(error(step, (Fault::Data, "the parser failed".to_owned()))),
+        }
+    }
+}
+
+fn take(item: Item, read: &mut Read, sink: &mut (impl FnMut(Row, &Tables) + Send)) {
+    match item {
+        Item::Columns(columns) => {
+            read.columns = columns.into_iter().collect();
+            read.columns_are_fixed = true;
+        }
+        Item::Row(fields) => {
+            read.rows += 1;
+            if !read.columns_are_fixed {
+                note(&mut read.columns, &fields);
+            }
+            let row = Row {
+                fields,
+                ..Row::default()
+            };
+            sink(row, &read.tables);
+        }
+        Item::Skipped(row, reason) => {
+            read.rows += 1;
+            read.skip(Skipped { row, reason });
         }
     }
 }
@@ -133,8 +200,12 @@ fn note(columns: &mut BTreeSet<String>, fields: &Map<String, Value>) {
     }
 }
 
-fn parse(path: &Path, settings: &Settings, plan: &FeedPlan, emit: Emit<'_>) -> Result<(), Failure> {
-    let text = bytes::Text::open(path, settings, plan.encoding)?;
+fn parse(
+    file: fs::File,
+    settings: &Settings,
+    plan: &FeedPlan,
+    emit: Emit<'_>,
+) -> Result<(), Failure> {
     let mut rows = 0;
     let mut counted = |item: Item| {
         rows += u64::from(!matches!(item, Item::Columns(_)));
@@ -143,40 +214,17 @@ fn parse(path: &Path, settings: &Settings, plan: &FeedPlan, emit: Emit<'_>) -> R
         }
         emit(item)
     };
-    match plan.format {
-        FeedFormat::Csv => csv::parse(text, settings, plan, &mut counted),
-        FeedFormat::Json => json::parse(text, plan.items.as_deref(), &mut counted),
-        FeedFormat::JsonLines => json::lines(text, &mut counted),
-        FeedFormat::Xml => xml::parse(text, plan.items.as_deref().unwrap_or(""), &mut counted),
-    }
-}
-
-/// The file itself, or a directory's file that was written last; with the time it was written.
-fn newest(path: &Path) -> Result<(PathBuf, Timestamp), Failure> {
-    let unreadable = |at: &Path, error: std::io::Error| {
-        (Fault::Unreachable, format!("{}: {error}", at.display()))
-    };
-    let stamp = |at: &Path| -> Result<Timestamp, Failure> {
-        let data = std::fs::metadata(at).map_err(|e| unreadable(at, e))?;
-        let modified = data.modified().map_err(|e| unreadable(at, e))?;
-        Timestamp::try_from(modified).map_err(|e| (Fault::Data, e.to_string()))
-    };
-    if !path.is_dir() {
-        return Ok((path.to_owned(), stamp(path)?));
-    }
-    let mut best: Option<(PathBuf, Timestamp)> = None;
-    for entry in std::fs::read_dir(path).map_err(|e| unreadable(path, e))? {
-        let file = entry.map_err(|e| unreadable(path, e))?.path();
-        let hidden = file
-            .file_name()
-            .is_none_or(|name| name.to_string_lossy().starts_with('.'));
-        if hidden || !file.is_file() {
-            continue;
+    packed::unpacked(file, settings, |raw| {
+        if plan.format == FeedFormat::Dbf {
+            return dbf::parse(raw, settings, plan.encoding, &mut counted);
         }
-        let written = stamp(&file)?;
-        if best.as_ref().is_none_or(|(_, other)| written > *other) {
-            best = Some((file, written));
+        let text = bytes::Text::new(raw, settings, plan.encoding);
+        let items = plan.items.as_deref();
+        match plan.format {
+            FeedFormat::Csv | FeedFormat::Dbf => csv::parse(text, settings, plan, &mut counted),
+            FeedFormat::Json => json::parse(text, items, &mut counted),
+            FeedFormat::JsonLines => json::lines(text, &mut counted),
+            FeedFormat::Xml => xml::parse(text, items.unwrap_or(""), &mut counted),
         }
-    }
-    best.ok_or_else(|| (Fault::Unreachable, "the directory holds no file".to_owned()))
+    })
 }

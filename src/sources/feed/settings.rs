@@ -2,47 +2,94 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use super::super::http::{Access, without_query};
 
 /// A feed's place and limits.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Settings {
-    /// The file, or a directory whose newest file counts.
-    pub path: PathBuf,
+    pub place: Place,
+    /// The member of a zip archive that counts, where it has several.
+    pub member: Option<String>,
     /// Of the unpacked file.
-    #[serde(default = "max_bytes")]
     pub max_bytes: u64,
-    #[serde(default = "max_rows")]
     pub max_rows: u64,
-    #[serde(default = "max_columns")]
     pub max_columns: usize,
-    #[serde(default = "max_row_bytes")]
     pub max_row_bytes: usize,
 }
 
-fn max_bytes() -> u64 {
-    2 << 30
+/// Where a feed lies.
+#[derive(Clone, Debug)]
+pub enum Place {
+    Disk {
+        /// The file, or a directory whose newest file counts.
+        path: PathBuf,
+        /// Which files of a directory count: `*` stands for anything, `?` for one character.
+        pattern: Option<String>,
+    },
+    Web(Box<Web>),
 }
-fn max_rows() -> u64 {
-    2_000_000
+
+/// A feed that another server gives out.
+#[derive(Clone)]
+pub struct Web {
+    /// May hold a key in its path or query.
+    pub url: String,
+    pub access: Access,
+    /// Of the file as it is sent.
+    pub max_download_bytes: u64,
+    /// Where the file lies while it is read; the system's place for such when there is none.
+    pub spool: Option<PathBuf>,
 }
-fn max_columns() -> usize {
-    500
+
+// the address may hold a key
+impl std::fmt::Debug for Web {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Web").finish_non_exhaustive()
+    }
 }
-fn max_row_bytes() -> usize {
-    1 << 20
+
+impl Place {
+    /// What people call it; without what may be secret.
+    pub(in super::super) fn name(&self) -> String {
+        match self {
+            Self::Disk { path, .. } => format!("feed {}", path.display()),
+            Self::Web(web) => format!("feed {}", without_query(&web.url)),
+        }
+    }
 }
 
 impl Settings {
-    /// Settings with the default limits.
+    /// Settings for a file or directory, with the default limits.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self {
+        Self::at(Place::Disk {
             path: path.into(),
-            max_bytes: max_bytes(),
-            max_rows: max_rows(),
-            max_columns: max_columns(),
-            max_row_bytes: max_row_bytes(),
+            pattern: None,
+        })
+    }
+
+    /// Settings for an address, with the default limits.
+    pub fn from_url(url: impl Into<String>) -> Self {
+        let access = Access {
+            // A whole file, and not a page.
+            request_timeout_ms: 600_000,
+            ..Access::default()
+        };
+        Self::at(Place::Web(Box::new(Web {
+            url: url.into(),
+            access,
+            max_download_bytes: 1 << 30,
+            spool: None,
+        })))
+    }
+
+    fn at(place: Place) -> Self {
+        Self {
+            place,
+            member: None,
+            max_bytes: 2 << 30,
+            max_rows: 2_000_000,
+            max_columns: 500,
+            max_row_bytes: 1 << 20,
         }
     }
 }

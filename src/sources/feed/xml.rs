@@ -6,8 +6,9 @@ use quick_xml::events::{BytesStart, Event};
 use serde_json::{Map, Value};
 
 use super::super::Fault;
+use super::super::http::Failure;
 use super::bytes::Text;
-use super::{Emit, Failure, Item};
+use super::{Emit, Item};
 
 /// Elements inside one another.
 const MAX_DEPTH: usize = 32;
@@ -22,7 +23,7 @@ struct Open {
     text: String,
 }
 
-pub(super) fn parse(text: Text, items: &str, emit: Emit<'_>) -> Result<(), Failure> {
+pub(super) fn parse(text: Text<'_>, items: &str, emit: Emit<'_>) -> Result<(), Failure> {
     let mut reader = Reader::from_reader(text);
     let mut buffer = Vec::new();
     // Elements from the vehicle down; empty outside of one.

@@ -8,13 +8,13 @@ use sqlx::sqlite::SqliteValueRef;
 use sqlx::{Decode, TypeInfo, ValueRef};
 
 use super::super::Fault;
-use super::Settings;
+use super::{Failure, Settings};
 
 /// How much a row may still hold.
 pub(super) struct Budget(usize);
 
 impl Budget {
-    pub(super) fn new(limits: &Settings, columns: usize) -> Result<Self, (Fault, String)> {
+    pub(super) fn new(limits: &Settings, columns: usize) -> Result<Self, Failure> {
         if columns > limits.max_columns {
             return Err((
                 Fault::Limit,
@@ -24,7 +24,7 @@ impl Budget {
         Ok(Self(limits.max_row_bytes))
     }
 
-    pub(super) fn spend(&mut self, value: &Value) -> Result<(), (Fault, String)> {
+    pub(super) fn spend(&mut self, value: &Value) -> Result<(), Failure> {
         let size = value.as_str().map_or(8, str::len);
         self.0 = self.0.checked_sub(size).ok_or_else(|| {
             (

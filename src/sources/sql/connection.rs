@@ -1,5 +1,5 @@
-//! One read-only session with one of the three kinds of database. Everything generic of the driver is
-//! kept in here. Must not know the plan.
+//! One read-only session with one of the kinds of database. Everything generic of the driver is kept in
+//! here. Must not know the plan.
 
 use std::str::FromStr;
 
@@ -11,13 +11,15 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Column, ConnectOptions, Connection as _, Executor, Row as _};
 
 use super::super::Fault;
-use super::{Settings, cells};
+use super::sqlserver::SqlServer;
+use super::{Failure, Settings, cells, sqlserver};
 
 /// Options of one kind of database.
 pub(super) enum Options {
     Sqlite(SqliteConnectOptions),
     Postgres(PgConnectOptions),
     MySql(MySqlConnectOptions),
+    SqlServer(Box<tiberius::Config>),
 }
 
 /// Reads the address.
@@ -29,7 +31,13 @@ pub(super) fn options(settings: &Settings) -> Result<Options, String> {
             .map_err(|error| error.to_string()),
         "postgres" | "postgresql" => postgres(settings),
         "mysql" | "mariadb" => mysql(settings),
-        _ => Err("url begins with sqlite://, postgres://, mysql:// or mariadb://".to_owned()),
+        "sqlserver" | "mssql" => {
+            sqlserver::config(settings).map(|config| Options::SqlServer(Box::new(config)))
+        }
+        _ => Err(
+            "url begins with sqlite://, postgres://, mysql://, mariadb:// or sqlserver://"
+                .to_owned(),
+        ),
     }
 }
 
@@ -64,17 +72,27 @@ pub(super) enum Connection {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
     MySql(MySqlConnection),
+    SqlServer(Box<SqlServer>),
 }
 
 /// Takes a row, or says why reading must end.
-pub(super) type Take<'a> =
-    &'a mut (dyn FnMut(Map<String, Value>) -> Result<(), (Fault, String)> + Send);
+pub(super) type Take<'a> = &'a mut (dyn FnMut(Map<String, Value>) -> Result<(), Failure> + Send);
 
 impl Connection {
     /// Connects and begins a transaction that sees one state and cannot write.
-    pub(super) async fn open(settings: &Settings, statement_ms: u64) -> Result<Self, sqlx::Error> {
-        let options =
-            options(settings).map_err(|words| sqlx::Error::Configuration(words.into()))?;
+    pub(super) async fn open(settings: &Settings, statement_ms: u64) -> Result<Self, Failure> {
+        let options = options(settings).map_err(|words| (Fault::Settings, words))?;
+        if let Options::SqlServer(config) = options {
+            // Its driver's futures are large, and every other database's reading would carry them.
+            let session = Box::pin(SqlServer::open(*config, statement_ms)).await?;
+            return Ok(Self::SqlServer(Box::new(session)));
+        }
+        Self::begin(options, statement_ms)
+            .await
+            .map_err(|error| (fault(&error), words(&error)))
+    }
+
+    async fn begin(options: Options, statement_ms: u64) -> Result<Self, sqlx::Error> {
         Ok(match options {
             Options::Sqlite(options) => {
                 let mut session = options.connect().await?;
@@ -101,6 +119,8 @@ impl Connection {
                     .await?;
                 Self::MySql(session)
             }
+            // Opened by its own driver.
+            Options::SqlServer(_) => return Err(sqlx::Error::WorkerCrashed),
         })
     }
 
@@ -111,9 +131,10 @@ impl Connection {
         query: &str,
         limits: &Settings,
         take: Take<'_>,
-    ) -> Result<(), (Fault, String)> {
+    ) -> Result<(), Failure> {
         // `statement::check` has seen every query of the mapping; keys are checked literals.
-        let query = sqlx::raw_sql(AssertSqlSafe(query.to_owned()));
+        let text = query;
+        let query = sqlx::raw_sql(AssertSqlSafe(text.to_owned()));
         macro_rules! rows {
             ($session:expr, $cell:path) => {{
                 let mut stream = query.fetch($session);
@@ -143,6 +164,7 @@ impl Connection {
             Self::Sqlite(session) => rows!(&mut *session, cells::sqlite),
             Self::Postgres(session) => rows!(&mut *session, cells::postgres),
             Self::MySql(session) => rows!(&mut *session, cells::mysql),
+            Self::SqlServer(session) => return Box::pin(session.each(text, limits, take)).await,
         }
         Ok(())
     }
@@ -153,6 +175,7 @@ impl Connection {
             Self::Sqlite(session) => session.close().await,
             Self::Postgres(session) => session.close().await,
             Self::MySql(session) => session.close().await,
+            Self::SqlServer(session) => return Box::pin(session.close()).await,
         };
         if let Err(error) = closed {
             tracing::debug!(%error, "closing a source's session failed");

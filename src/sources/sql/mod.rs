@@ -3,8 +3,11 @@
 //! Must not know what the columns mean.
 
 mod cells;
+mod changes;
 mod connection;
+mod look_up;
 mod settings;
+pub(super) mod sqlserver;
 mod statement;
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,11 +18,15 @@ use serde_json::{Map, Value};
 use crate::mapping::plan::{ColumnCase, SqlPlan};
 use crate::mapping::{Row, Tables};
 
-use super::{Fault, Read, SourceError};
+use super::mark::{Highest, Mark};
+use super::{Fault, Read, Since, SourceError};
 use connection::Connection;
 
 pub use settings::Settings;
 pub(super) use settings::without_credentials;
+
+/// Why a query or a session ends early.
+type Failure = (Fault, String);
 
 /// A database with the queries for it.
 #[derive(Debug)]
@@ -28,6 +35,9 @@ pub(super) struct Database {
     plan: SqlPlan,
     name: String,
 }
+
+/// Where rows go.
+type Sink<'a> = dyn FnMut(Row, &Tables) + Send + 'a;
 
 /// Child rows by name, then by the vehicle's key.
 type Children = Vec<(String, HashMap<String, Vec<Map<String, Value>>>)>;
@@ -42,10 +52,24 @@ impl Database {
                     .map(|(n, c)| (format!("child {n}"), &c.query)),
             )
             .chain(plan.tables.iter().map(|(n, q)| (format!("table {n}"), q)))
-            .chain(plan.look_up.iter().map(|q| ("look_up".to_owned(), q)));
+            .chain(plan.look_up.iter().map(|q| ("look_up".to_owned(), q)))
+            .chain(
+                plan.changes
+                    .iter()
+                    .map(|c| ("changes".to_owned(), &c.query)),
+            );
         for (step, query) in queries {
-            statement::check(query)
+            let dialect = statement::Dialect::of(&settings.url);
+            statement::check(query, dialect)
                 .map_err(|reason| SourceError::new(&name, step, Fault::Settings, reason))?;
+        }
+        if plan
+            .changes
+            .as_ref()
+            .is_some_and(|c| !c.query.contains(":since"))
+        {
+            let words = "the query has no :since";
+            return Err(SourceError::new(&name, "changes", Fault::Settings, words));
         }
         connection::options(&settings)
             .map_err(|words| SourceError::new(&name, "open", Fault::Settings, words))?;
@@ -60,27 +84,39 @@ impl Database {
         &self.name
     }
 
-    /// Reads everything, within the time allowed.
+    pub(super) fn gives_changes(&self) -> bool {
+        self.plan.changes.is_some()
+    }
+
+    /// Reads everything, or what changed where that is asked for and known; within the time allowed.
     pub(super) async fn read(
         &self,
-        sink: impl FnMut(Row, &Tables) + Send,
+        since: Since<'_>,
+        mut sink: impl FnMut(Row, &Tables) + Send,
     ) -> Result<Read, SourceError> {
         let limit = Duration::from_millis(self.settings.read_timeout_ms);
-        match tokio::time::timeout(limit, self.read_all(sink)).await {
+        let work = async {
+            match (&self.plan.changes, since.watermark()) {
+                (Some(plan), Some(mark)) => {
+                    self.read_changes(plan, &mark, since.mark, &mut sink).await
+                }
+                (None, _) | (_, None) => self.read_all(&mut sink).await,
+            }
+        };
+        match tokio::time::timeout(limit, work).await {
             Ok(result) => result,
             Err(_) => Err(self.error("read", Fault::Timeout, "took longer than read_timeout_ms")),
         }
     }
 
-    async fn read_all(
-        &self,
-        mut sink: impl FnMut(Row, &Tables) + Send,
-    ) -> Result<Read, SourceError> {
+    async fn read_all(&self, sink: &mut Sink<'_>) -> Result<Read, SourceError> {
         let mut connection = self.connect(self.settings.read_timeout_ms).await?;
         let tables = self.tables(&mut connection).await?;
         let mut children = self.children(&mut connection, None).await?;
         let mut rows = 0;
         let mut columns = BTreeSet::new();
+        let mut highest = Highest::new(None);
+        let watermark = self.plan.changes.as_ref().map(|c| c.watermark.as_str());
         self.each(&mut connection, "query", &self.plan.query, &mut |fields| {
             if rows == 0 {
                 columns = fields.keys().cloned().collect();
@@ -88,6 +124,9 @@ impl Database {
             rows += 1;
             if rows > self.settings.max_rows {
                 return Err((Fault::Limit, "more rows than max_rows".to_owned()));
+            }
+            if let Some(column) = watermark {
+                highest.see(fields.get(column), column)?;
             }
             sink(self.row(fields, &mut children)?, &tables);
             Ok(())
@@ -99,58 +138,19 @@ impl Database {
             columns,
             columns_are_fixed: rows > 0,
             tables,
-            skipped: Vec::new(),
+            mark: Mark {
+                watermark: highest.found(),
+                ..Mark::default()
+            },
+            ..Read::default()
         })
-    }
-
-    /// Reads single vehicles.
-    pub(super) async fn look_up(&self, keys: &[String]) -> Result<(Vec<Row>, Tables), SourceError> {
-        let limit = Duration::from_millis(self.settings.look_up_timeout_ms);
-        match tokio::time::timeout(limit, self.look_up_all(keys)).await {
-            Ok(result) => result,
-            Err(_) => Err(self.error(
-                "look_up",
-                Fault::Timeout,
-                "took longer than look_up_timeout_ms",
-            )),
-        }
-    }
-
-    async fn look_up_all(&self, keys: &[String]) -> Result<(Vec<Row>, Tables), SourceError> {
-        let mut connection = self.connect(self.settings.look_up_timeout_ms).await?;
-        let tables = self.tables(&mut connection).await?;
-        let mut found = Vec::new();
-        for key in keys {
-            let literal = statement::literal(key)
-                .map_err(|words| self.error("look_up", Fault::Settings, words))?;
-            let query = match &self.plan.look_up {
-                Some(query) => query.replace(":key", &literal),
-                None => statement::narrowed(&self.plan.query, &self.plan.key, &literal),
-            };
-            let mut rows = Vec::new();
-            self.each(&mut connection, "look_up", &query, &mut |fields| {
-                rows.push(fields);
-                Ok(())
-            })
-            .await?;
-            if rows.is_empty() {
-                continue;
-            }
-            let mut children = self.children(&mut connection, Some(&literal)).await?;
-            for fields in rows {
-                let row = self.row(fields, &mut children);
-                found.push(row.map_err(|(fault, words)| self.error("look_up", fault, words))?);
-            }
-        }
-        connection.close().await;
-        Ok((found, tables))
     }
 
     async fn connect(&self, statement_ms: u64) -> Result<Connection, SourceError> {
         let limit = Duration::from_millis(self.settings.connect_timeout_ms);
         match tokio::time::timeout(limit, Connection::open(&self.settings, statement_ms)).await {
             Ok(Ok(connection)) => Ok(connection),
-            Ok(Err(error)) => Err(self.error("connect", connection::fault(&error), &error)),
+            Ok(Err((fault, words))) => Err(self.error("connect", fault, words)),
             Err(_) => Err(self.error("connect", Fault::Timeout, "no answer in connect_timeout_ms")),
         }
     }
@@ -172,18 +172,18 @@ impl Database {
         Ok(tables)
     }
 
-    /// Child rows grouped by their vehicle's key; of one vehicle only when `literal` says which.
+    /// Child rows grouped by their vehicle's key; of some vehicles only when `literals` say which.
     async fn children(
         &self,
         connection: &mut Connection,
-        literal: Option<&str>,
+        literals: Option<&[String]>,
     ) -> Result<Children, SourceError> {
         let mut all = Vec::new();
         let mut count = 0;
         for (name, child) in &self.plan.children {
             let key = child.key.as_ref().unwrap_or(&self.plan.key);
-            let query = match literal {
-                Some(literal) => statement::narrowed(&child.query, key, literal),
+            let query = match literals {
+                Some(literals) => statement::narrowed(&child.query, key, literals),
                 None => child.query.clone(),
             };
             let mut grouped: HashMap<String, Vec<Map<String, Value>>> = HashMap::new();
@@ -206,7 +206,7 @@ impl Database {
         connection: &mut Connection,
         step: &str,
         query: &str,
-        take: &mut (dyn FnMut(Map<String, Value>) -> Result<(), (Fault, String)> + Send),
+        take: &mut (dyn FnMut(Map<String, Value>) -> Result<(), Failure> + Send),
     ) -> Result<(), SourceError> {
         let case = self.plan.column_case;
         connection
@@ -216,11 +216,7 @@ impl Database {
     }
 
     /// A vehicle's row with its children taken out of the pool, so that memory falls as reading goes on.
-    fn row(
-        &self,
-        fields: Map<String, Value>,
-        children: &mut Children,
-    ) -> Result<Row, (Fault, String)> {
+    fn row(&self, fields: Map<String, Value>, children: &mut Children) -> Result<Row, Failure> {
         let mut row = Row::default();
         if !children.is_empty() {
             let key = key_of(&fields, &self.plan.key)?;
@@ -251,7 +247,7 @@ fn cased(row: Map<String, Value>, case: ColumnCase) -> Map<String, Value> {
 }
 
 /// The text of a key cell; padded and unpadded codes are the same key.
-fn key_of(row: &Map<String, Value>, column: &str) -> Result<String, (Fault, String)> {
+fn key_of(row: &Map<String, Value>, column: &str) -> Result<String, Failure> {
     match row.get(column) {
         Some(Value::String(text)) => Ok(text.trim_end().to_owned()),
         Some(Value::Null) | None => Err((

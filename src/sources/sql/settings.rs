@@ -6,7 +6,8 @@ use serde::Deserialize;
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// `sqlite://path`, `postgres://user@host/database` or `mysql://user@host/database`.
+    /// `sqlite://path`, `postgres://user@host/database`, `mysql://user@host/database` or
+    /// `sqlserver://user@host/database`.
     pub url: String,
     /// Kept apart from the address where that is more convenient.
     #[serde(default)]
@@ -14,6 +15,9 @@ pub struct Settings {
     /// A file with certificates of further authorities.
     #[serde(default)]
     pub ca_file: Option<std::path::PathBuf>,
+    /// Shows the password to whoever answers: for a SQL Server with the certificate that it made itself.
+    #[serde(default)]
+    pub danger_accept_any_certificate: bool,
     #[serde(default = "connect_timeout_ms")]
     pub connect_timeout_ms: u64,
     /// For one whole reading.
@@ -24,6 +28,9 @@ pub struct Settings {
     pub look_up_timeout_ms: u64,
     #[serde(default = "max_rows")]
     pub max_rows: u64,
+    /// Rows that changed since a reading, which are held together; beyond it all rows are read.
+    #[serde(default = "max_changed_rows")]
+    pub max_changed_rows: u64,
     /// Rows of all children together.
     #[serde(default = "max_child_rows")]
     pub max_child_rows: u64,
@@ -44,6 +51,9 @@ fn look_up_timeout_ms() -> u64 {
 }
 fn max_rows() -> u64 {
     2_000_000
+}
+fn max_changed_rows() -> u64 {
+    50_000
 }
 fn max_child_rows() -> u64 {
     20_000_000
@@ -70,10 +80,12 @@ impl Settings {
             url: url.into(),
             password: None,
             ca_file: None,
+            danger_accept_any_certificate: false,
             connect_timeout_ms: connect_timeout_ms(),
             read_timeout_ms: read_timeout_ms(),
             look_up_timeout_ms: look_up_timeout_ms(),
             max_rows: max_rows(),
+            max_changed_rows: max_changed_rows(),
             max_child_rows: max_child_rows(),
             max_columns: max_columns(),
             max_row_bytes: max_row_bytes(),

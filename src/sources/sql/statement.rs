@@ -7,8 +7,48 @@ const WRITING: [&str; 15] = [
     "REVOKE", "EXEC", "EXECUTE", "CALL", "INTO", "ATTACH",
 ];
 
+/// What else SQL Server would do in the same batch: its statements need no semicolon between them, and it
+/// has no read-only session that would refuse them.
+const OF_SQL_SERVER: [&str; 19] = [
+    "BACKUP",
+    "BULK",
+    "COMMIT",
+    "DBCC",
+    "DECLARE",
+    "DENY",
+    "DISABLE",
+    "ENABLE",
+    "KILL",
+    "OPENDATASOURCE",
+    "OPENQUERY",
+    "OPENROWSET",
+    "RECONFIGURE",
+    "RESTORE",
+    "SHUTDOWN",
+    "UPDATETEXT",
+    "USE",
+    "WAITFOR",
+    "WRITETEXT",
+];
+
+/// Whose SQL a text is, as far as a look at it depends on that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    SqlServer,
+    Other,
+}
+
+impl Dialect {
+    pub(super) fn of(url: &str) -> Self {
+        match url.split(':').next() {
+            Some("sqlserver" | "mssql") => Self::SqlServer,
+            _ => Self::Other,
+        }
+    }
+}
+
 /// Checks that a text is one statement that reads.
-pub(super) fn check(query: &str) -> Result<(), String> {
+pub(super) fn check(query: &str, dialect: Dialect) -> Result<(), String> {
     let bare = without_comments_and_texts(query)?;
     let statement = bare.trim().trim_end_matches(';').trim();
     if statement.is_empty() {
@@ -26,7 +66,10 @@ pub(super) fn check(query: &str) -> Result<(), String> {
         Some("SELECT" | "WITH" | "VALUES") => {}
         _ => return Err("a query begins with SELECT or WITH".to_owned()),
     }
-    match words.iter().find(|word| WRITING.contains(&word.as_str())) {
+    let writes = |word: &str| {
+        WRITING.contains(&word) || (dialect == Dialect::SqlServer && OF_SQL_SERVER.contains(&word))
+    };
+    match words.iter().find(|word| writes(word)) {
         Some(word) => Err(format!(
             "`{word}` does not belong into a query that only reads; quote it if it is a column's name"
         )),
@@ -89,8 +132,24 @@ pub(super) fn literal(key: &str) -> Result<String, String> {
     Ok(format!("'{key}'"))
 }
 
-/// A query's rows with one key.
-pub(super) fn narrowed(query: &str, key: &str, literal: &str) -> String {
+/// A watermark as a SQL literal. It comes from the database itself, and still only a number or what times
+/// are written with is let through.
+pub(super) fn since(watermark: &str) -> Result<String, String> {
+    let harmless =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '+' | '/' | ' ');
+    if watermark.parse::<f64>().is_ok_and(f64::is_finite) {
+        return Ok(watermark.to_owned());
+    }
+    if watermark.is_empty() || watermark.len() > 64 || !watermark.chars().all(harmless) {
+        let words = "the watermark is neither a number nor a time";
+        return Err(words.to_owned());
+    }
+    Ok(format!("'{watermark}'"))
+}
+
+/// A query's rows with one of these keys.
+pub(super) fn narrowed(query: &str, key: &str, literals: &[String]) -> String {
     let query = query.trim().trim_end_matches(';');
-    format!("SELECT * FROM (\n{query}\n) AS narrowed WHERE narrowed.{key} = {literal}")
+    let literals = literals.join(", ");
+    format!("SELECT * FROM (\n{query}\n) AS narrowed WHERE narrowed.{key} IN ({literals})")
 }

@@ -207,7 +207,7 @@ async fn a_row_cut_short_is_rejected_and_named() {
 }
 
 /// A mapping that only needs an id.
-fn simple(source: &str) -> Mapping {
+pub(super) fn simple(source: &str) -> Mapping {
     Mapping::parse(&format!(
         "name = 't'\n[source]\nkind = 'feed'\n{source}\n[fields]\nvehicle_id = 'id'\n\
          status = {{ value = 'available' }}\n[updated_at]\nprovenance = 'as_of'\n"
@@ -215,7 +215,7 @@ fn simple(source: &str) -> Mapping {
     .unwrap()
 }
 
-async fn rows(
+pub(super) async fn rows(
     source: &str,
     content: &[u8],
     change: impl Fn(&mut feed::Settings),
@@ -281,7 +281,7 @@ async fn encodings_aliases_and_files_without_a_header() {
     assert_eq!(csv(&utf16).await.0[0]["id"], "9");
 }
 
-fn gzip(content: &[u8]) -> Vec<u8> {
+pub(super) fn gzip(content: &[u8]) -> Vec<u8> {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(content).unwrap();
     packer.finish().unwrap()

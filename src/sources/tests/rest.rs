@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 use crate::mapping::Mapping;
 use crate::mapping::tests::presets::{check_expected, differences, expect, mapping, read, root};
 use crate::net::testing::{Script, Site, answer};
-use crate::sources::rest::{self, Auth};
+use crate::sources::http::{Auth, TokenRequest};
+use crate::sources::rest;
 use crate::sources::{Fault, Read, Settings, Source, SourceError};
 
-fn settings(site: &Site) -> rest::Settings {
+pub(super) fn settings(site: &Site) -> rest::Settings {
     let mut settings = rest::Settings::new(format!("https://localhost:{}", site.address.port()));
-    settings.ca_file = Some(site.ca_file.clone());
-    settings.min_interval_ms = 0;
-    settings.retry_base_ms = 1;
+    settings.access.ca_file = Some(site.ca_file.clone());
+    settings.access.min_interval_ms = 0;
+    settings.access.retry_base_ms = 1;
     settings
 }
 
@@ -26,7 +27,7 @@ async fn site(script: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static) 
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a script may also stay silent")]
-fn ok(body: &str) -> Option<Vec<u8>> {
+pub(super) fn ok(body: &str) -> Option<Vec<u8>> {
     Some(answer(200, &[("Content-Type", "application/json")], body))
 }
 
@@ -82,15 +83,17 @@ async fn fortellis_pages_become_the_canonical_vehicles() {
     .await;
     let mut settings = settings(&site);
     settings
+        .access
         .headers
         .insert("Subscription-Id".to_owned(), "s-1".to_owned());
-    settings.auth = Some(Auth::ClientCredentials {
+    settings.access.auth = Some(Auth::ClientCredentials(TokenRequest {
         token_url: format!("{}/token", settings.base_url),
         client_id: "id".to_owned(),
         client_secret: "secret".to_owned(),
         scope: Some("anonymous".to_owned()),
         in_body: false,
-    });
+        ..TokenRequest::default()
+    }));
     let mapped = read(&mapping("fortellis-rest"), Settings::Rest(settings)).await;
     let mut members = MEMBERS.to_vec();
     members.extend(["list_price", "price"]);
@@ -145,7 +148,7 @@ async fn marketcheck_pages_give_what_they_can_know() {
     })
     .await;
     let mut settings = settings(&site);
-    settings.auth = Some(Auth::Query {
+    settings.access.auth = Some(Auth::Query {
         name: "api_key".to_owned(),
         value: "k/1".to_owned(),
     });
@@ -193,7 +196,7 @@ async fn marketcheck_pages_give_what_they_can_know() {
 }
 
 /// A mapping that only needs an id, with this paging.
-fn simple(paging: &str) -> Mapping {
+pub(super) fn simple(paging: &str) -> Mapping {
     Mapping::parse(&format!(
         "name = 't'\n[source]\nkind = 'rest'\npath = '/v'\nitems = 'data'\n{paging}\n[fields]\n\
          vehicle_id = 'id'\nstatus = {{ value = 'available' }}\n[updated_at]\nprovenance = 'as_of'\n"
@@ -201,7 +204,7 @@ fn simple(paging: &str) -> Mapping {
     .unwrap()
 }
 
-async fn ids(
+pub(super) async fn ids(
     mapping: &Mapping,
     settings: rest::Settings,
 ) -> Result<(Vec<String>, Read), SourceError> {
@@ -213,7 +216,7 @@ async fn ids(
     Ok((ids, read))
 }
 
-fn numbers(from: usize, count: usize) -> Value {
+pub(super) fn numbers(from: usize, count: usize) -> Value {
     (from..from + count).map(|id| json!({ "id": id })).collect()
 }
 
@@ -267,7 +270,7 @@ async fn a_page_that_comes_again_or_a_total_that_is_not_reached_is_an_error() {
 }
 
 /// A site that answers its script's entries one after the other.
-async fn in_turn(answers: Vec<Vec<u8>>) -> Site {
+pub(super) async fn in_turn(answers: Vec<Vec<u8>>) -> Site {
     let answers = Mutex::new(answers.into_iter());
     site(move |_| answers.lock().unwrap().next()).await
 }
@@ -348,13 +351,14 @@ async fn a_withdrawn_token_is_renewed_once() {
     })
     .await;
     let mut settings = settings(&site);
-    settings.auth = Some(Auth::ClientCredentials {
+    settings.access.auth = Some(Auth::ClientCredentials(TokenRequest {
         token_url: format!("{}/token", settings.base_url),
         client_id: "id".to_owned(),
         client_secret: "s".to_owned(),
         scope: None,
         in_body: true,
-    });
+        ..TokenRequest::default()
+    }));
     assert_eq!(ids(&simple(""), settings).await.unwrap().0, ["1"]);
     let requests = site.requests();
     assert_eq!(requests.len(), 4);

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderName, HeaderValue, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -14,10 +14,9 @@ use tokio::time::Instant;
 use crate::net;
 
 use super::super::Fault;
-use super::Failure;
-use super::pages::escaped;
-use super::settings::Auth;
+use super::access::{Auth, TokenRequest};
 use super::verdict::of_net;
+use super::{Failure, escaped, headers};
 
 /// How long before its end a token is given up.
 const MARGIN: Duration = Duration::from_secs(30);
@@ -25,6 +24,8 @@ const MARGIN: Duration = Duration::from_secs(30);
 /// Credentials with the token they brought.
 pub(super) struct Credentials {
     auth: Option<Auth>,
+    /// What a request for a token carries beside its own headers.
+    headers: HeaderMap,
     token: Mutex<Option<(HeaderValue, Instant)>>,
 }
 
@@ -36,11 +37,20 @@ struct Token {
 
 impl Credentials {
     pub(super) fn new(auth: Option<Auth>) -> Result<Self, String> {
-        if let Some(Auth::Header { name, .. }) = &auth {
-            HeaderName::from_bytes(name.as_bytes()).map_err(|_| "auth.name is no header name")?;
+        let mut own = HeaderMap::new();
+        match &auth {
+            Some(Auth::Header { name, .. }) => {
+                HeaderName::from_bytes(name.as_bytes())
+                    .map_err(|_| "auth.name is no header name")?;
+            }
+            Some(Auth::ClientCredentials(request)) => {
+                own = headers(&request.headers)?;
+            }
+            None | Some(Auth::Query { .. } | Auth::Basic { .. } | Auth::Bearer { .. }) => {}
         }
         Ok(Self {
             auth,
+            headers: own,
             token: Mutex::new(None),
         })
     }
@@ -69,7 +79,7 @@ impl Credentials {
             }
             Some(Auth::Basic { user, password }) => (AUTHORIZATION, basic(user, password)?),
             Some(Auth::Bearer { token }) => (AUTHORIZATION, secret(&format!("Bearer {token}"))?),
-            Some(Auth::ClientCredentials { .. }) => (AUTHORIZATION, self.token(client).await?),
+            Some(Auth::ClientCredentials(_)) => (AUTHORIZATION, self.token(client).await?),
         };
         request.headers.insert(name, value);
         Ok(())
@@ -88,13 +98,15 @@ impl Credentials {
     }
 
     async fn fetch(&self, client: &net::Client) -> Result<(HeaderValue, Duration), Failure> {
-        let Some(Auth::ClientCredentials {
+        let Some(Auth::ClientCredentials(TokenRequest {
             token_url,
             client_id,
             client_secret,
             scope,
             in_body,
-        }) = &self.auth
+            parameters,
+            ..
+        })) = &self.auth
         else {
             return Err(settings("no token is configured"));
         };
@@ -102,7 +114,11 @@ impl Credentials {
         if let Some(scope) = scope {
             form = format!("{form}&scope={}", escaped(scope));
         }
+        for (name, value) in parameters {
+            form = format!("{form}&{}={}", escaped(name), escaped(value));
+        }
         let mut request = net::Request::get(token_url);
+        request.headers.clone_from(&self.headers);
         request.method = Method::POST;
         if *in_body {
             let (id, secret) = (escaped(client_id), escaped(client_secret));

@@ -1,0 +1,157 @@
+//! When an inventory is read: on a schedule, when its file changed, when somebody asks; never twice at once,
+//! and never so often that a slow or failing source is kept busy by it. Must not read.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::Inventory;
+use super::orders;
+use super::settings::Settings;
+
+/// The first wait after a failed reading; it doubles with each further one.
+const RETRY: Duration = Duration::from_secs(30);
+/// The longest such wait, where the interval is not longer still.
+const LONGEST_RETRY: Duration = Duration::from_mins(15);
+/// Between two readings, however often somebody asks.
+const LEAST_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long to wait after a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    /// Until the next one is due.
+    pub(super) due: Duration,
+    /// Until one may begin that somebody asks for.
+    pub(super) earliest: Duration,
+}
+
+impl Pause {
+    /// After a reading that took so long, the last of so many failures. `chance`, 0 to 1, spreads the
+    /// deployments of one source.
+    pub(super) fn after(settings: &Settings, failures: u32, took: Duration, chance: f64) -> Self {
+        let interval = Duration::from_secs(settings.refresh_interval_s);
+        let spread = 1.0 + settings.refresh_jitter.clamp(0.0, 1.0) * (2.0 * chance - 1.0);
+        if failures == 0 {
+            // A source is left in peace at least as long as it was kept busy.
+            return Self {
+                due: interval.mul_f64(spread).max(took),
+                earliest: LEAST_PAUSE.min(interval).max(took),
+            };
+        }
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
+        let wait = interval.min(RETRY).saturating_mul(doubled);
+        let wait = wait
+            .min(LONGEST_RETRY.max(interval))
+            .mul_f64(spread)
+            .max(took);
+        Self {
+            due: wait,
+            earliest: wait,
+        }
+    }
+}
+
+/// A number from 0 to 1 that nobody can tell.
+fn chance() -> f64 {
+    let [first, second, ..] = uuid::Uuid::new_v4().into_bytes();
+    f64::from(u16::from_be_bytes([first, second])) / f64::from(u16::MAX)
+}
+
+impl Inventory {
+    /// Refreshes until `shutdown` says so.
+    pub async fn run(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
+        tokio::select! {
+            () = self.keep_fresh() => {}
+            _ = shutdown.wait_for(|ends| *ends) => {}
+        }
+    }
+
+    /// Asks for a reading as soon as the source may be bothered again.
+    pub fn refresh_soon(&self) {
+        self.wanted.notify_one();
+    }
+
+    async fn keep_fresh(self: &Arc<Self>) {
+        let mut failures = 0;
+        let mut pause = Pause::after(&self.settings, 0, Duration::ZERO, chance());
+        let mut ended = Instant::now();
+        let mut seen = None;
+        loop {
+            self.occasion(ended + pause.due, &mut seen).await;
+            sleep_until(ended + pause.earliest).await;
+            let began = Instant::now();
+            failures = if self.refresh_or_tell().await {
+                0
+            } else {
+                failures + 1
+            };
+            ended = Instant::now();
+            pause = Pause::after(&self.settings, failures, ended - began, chance());
+        }
+    }
+
+    /// Waits until there is a reason to read.
+    async fn occasion(&self, due: Instant, seen: &mut Option<String>) {
+        tokio::select! {
+            () = sleep_until(due) => {}
+            () = self.wanted.notified() => {}
+            accept = self.news(seen) => if accept {
+                self.accept_shrink().await;
+            },
+        }
+    }
+
+    /// Whether it succeeded.
+    async fn refresh_or_tell(self: &Arc<Self>) -> bool {
+        let Err(error) = self.refresh().await else {
+            return true;
+        };
+        let deployment = self.settings.deployment.as_str();
+        tracing::warn!(deployment, %error, "inventory reading not published");
+        false
+    }
+
+    /// Waits for an operator's order, or until the source looks otherwise than at the last reading and has
+    /// stopped changing. Whether the operator accepts what comes.
+    async fn news(&self, seen: &mut Option<String>) -> bool {
+        let tick = Duration::from_millis(self.settings.watch_interval_ms);
+        if tick.is_zero() {
+            return std::future::pending().await;
+        }
+        loop {
+            sleep(tick).await;
+            if let Some(accept) = self.order() {
+                return accept;
+            }
+            let Some(now) = self.glance().await else {
+                continue;
+            };
+            let read = self.glanced.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_new = read.as_ref() != Some(&now);
+            drop(read);
+            let settled = seen.as_ref() == Some(&now);
+            *seen = Some(now);
+            if is_new && settled {
+                return false;
+            }
+        }
+    }
+
+    fn order(&self) -> Option<bool> {
+        orders::take(self.settings.directory.as_deref()?)
+    }
+
+    async fn glance(&self) -> Option<String> {
+        let glance = Arc::clone(self.reader.glance.as_ref()?);
+        // A folder may lie on another machine.
+        tokio::task::spawn_blocking(move || glance()).await.ok()?
+    }
+
+    /// Remembers how the source looks as a reading begins.
+    pub(super) async fn note_glance(&self) {
+        let now = self.glance().await;
+        *self.glanced.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    }
+}
