@@ -194,19 +194,17 @@ def follow(checks, name, stage, answer, address, kind):
     settled = lambda: all(s in ("held", "delivered") for s in stage.states(lead_id).values()) and stage.states(lead_id)
     states = product.until(settled, 30) or stage.states(lead_id)
     held = [target for target, state in states.items() if state == "held"]
-    if kind == "held":
-        checks.equal(f"{name}: both are held", len(held), 2)
-    else:
-        checks.equal(f"{name}: nothing is held", held, [])
+    # a kill around the answer may catch a worker at any step
+    if not name.split("-", 1)[1].startswith("accept"):
+        checks.equal(f"{name}: how many are held", len(held), 2 if kind == "held" else 0)
     for target, receiver in receivers.items():
         count = receiver.count(address)
-        if target not in held:
-            checks.equal(f"{name}: {target} has it once", count, 1)
-            continue
-        expected = 0 if name.endswith("marked") else 1
-        checks.equal(f"{name}: {target} has it", count, expected)
-        decision = "resend" if expected == 0 else "delivered"
-        stage.command("leads", "resolve", lead_id, "--delivery", target, "--as", decision)
+        checks.that(f"{name}: {target} has it at most once", count <= 1, count)
+        if target in held:
+            decision = "delivered" if count else "resend"
+            stage.command("leads", "resolve", lead_id, "--delivery", target, "--as", decision)
+        if name.endswith(("marked", "transmitted")):
+            checks.equal(f"{name}: {target} has it before anybody decides", count, 1 if name.endswith("transmitted") else 0)
         product.until(lambda r=receiver: r.count(address) == 1, 20)
         checks.equal(f"{name}: {target} has it once in the end", receiver.count(address), 1)
 
