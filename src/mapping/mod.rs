@@ -14,6 +14,7 @@ mod features;
 mod fees;
 mod field;
 mod finding;
+pub mod init;
 mod model;
 mod path;
 pub mod plan;
@@ -186,6 +187,11 @@ impl Mapping {
     /// How its source is read.
     pub fn plan(&self) -> &Plan {
         &self.0.plan
+    }
+
+    /// Whether `updated_at` is the time the source states for itself, the same for all rows.
+    pub fn dates_by_source(&self) -> bool {
+        matches!(self.0.updated_at.origin, model::Origin::AsOf)
     }
 
     /// The AAP members that this mapping can fill, and so what search may advertise.

@@ -407,8 +407,22 @@ fn config_show_hides_secrets_and_names_places() {
 
 #[test]
 fn the_shipped_cases_hold_and_a_broken_one_is_found() {
+    let mut cases: Vec<String> = std::fs::read_dir("mappings")
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
+        .map(|path| path.display().to_string())
+        .collect();
+    cases.sort();
+    assert_eq!(cases.len(), 7, "{cases:?}");
+    let mut args = vec!["mappings", "test"];
+    args.extend(cases.iter().map(String::as_str));
+    let output = run(&args);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let wanted: Vec<String> = cases.iter().map(|case| format!("√ {case}")).collect();
+    assert_eq!(text.lines().collect::<Vec<_>>(), wanted);
+    assert_eq!(output.status.code(), Some(0));
     let case = "mappings/dms-sqlserver";
-    assert_eq!(run(&["mappings", "test", case]).status.code(), Some(0));
     let folder = tempfile::tempdir().unwrap();
     for name in ["mapping.toml", "sample.sql", "expected.json"] {
         let text = std::fs::read_to_string(Path::new(case).join(name)).unwrap();

@@ -19,6 +19,7 @@ mod fleet;
 mod fuzz;
 mod isolation;
 mod meaning;
+mod mappings_init;
 mod mcp_probes;
 mod mcp_field_reports;
 mod pap;

@@ -1,11 +1,15 @@
 //! `forecourt mappings test`: the case beside a mapping, i.e. sample rows and what they must become.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::super::demo::fill_database;
+use super::player::Player;
 use super::{Exit, Failure, Output, read_mapping};
 use crate::app;
 use crate::mapping::{Outcome, Plan, Row, Tables};
@@ -30,61 +34,102 @@ pub(super) async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Fa
 
 /// How what the sample became differs from what was expected.
 async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
-    let read = |name: &str| {
-        let path = folder.join(name);
-        fs::read_to_string(&path)
-            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
-    };
     let mapping = read_mapping(&folder.join("mapping.toml"))?;
-    let expected: Vec<Map<String, Value>> =
-        serde_json::from_str(&read("expected.json")?).map_err(|error| {
-            Failure::new(
-                Exit::Usage,
-                format!("{}: expected.json: {error}", folder.display()),
-            )
-        })?;
-    let scratch = Scratch::new()?;
-    let (settings, timeless) = if let Plan::Sql(_) = mapping.plan() {
-        let database = scratch.0.join("sample.sqlite");
-        if let Err(failure) = fill_database(&database, &read("sample.sql")?).await {
-            return Ok(vec![format!(
-                "not run, sample.sql is not SQLite's SQL: {}",
-                failure.message
-            )]);
-        }
-        let url = format!("sqlite://{}", database.display());
-        (
-            sources::Settings::Sql(sources::sql::Settings::new(url)),
-            false,
-        )
-    } else if let Plan::Rest(_) = mapping.plan() {
-        return Ok(vec![
-            "not run: an API's pages cannot be played from files".to_owned(),
-        ]);
-    } else {
-        // A file's own time is not part of what is expected.
-        (
-            sources::Settings::Feed(sources::feed::Settings::new(sample(folder)?)),
-            true,
-        )
-    };
-    let source = Source::open(settings, mapping.plan()).await?;
+    let mut expected: Vec<Map<String, Value>> = decode(&folder.join("expected.json"))?;
     let mut published = Vec::new();
-    source
-        .read(|row: Row, tables: &Tables| {
-            if let Outcome::Published(listing, _) = mapping.apply(&row, tables) {
-                published.push(listing);
-            }
-        })
-        .await?;
+    let take = |row: Row, tables: &Tables| {
+        if let Outcome::Published(listing, _) = mapping.apply(&row, tables) {
+            published.push(listing);
+        }
+    };
+    if folder.join("rows.json").exists() {
+        recorded(folder, take)?;
+    } else {
+        play(folder, mapping.plan(), take).await?;
+    }
     let mut found = mapping.resolve_duplicates(published).kept;
-    let mut expected = expected;
-    if timeless {
+    if mapping.dates_by_source() {
+        // A file's own time is not part of what is expected.
         for listing in found.iter_mut().chain(&mut expected) {
             listing.remove("updated_at");
         }
     }
     Ok(differences(&found, &expected))
+}
+
+/// Rows as a source gave them once, with its side tables: for a database that this machine cannot play.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Recorded {
+    rows: Vec<RecordedRow>,
+    #[serde(default)]
+    tables: BTreeMap<String, Vec<Map<String, Value>>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedRow {
+    fields: Map<String, Value>,
+    #[serde(default)]
+    children: BTreeMap<String, Vec<Map<String, Value>>>,
+}
+
+fn recorded(folder: &Path, mut sink: impl FnMut(Row, &Tables)) -> Result<(), Failure> {
+    let recorded: Recorded = decode(&folder.join("rows.json"))?;
+    let mut tables = Tables::new();
+    for (name, rows) in recorded.tables {
+        tables.insert(name, rows);
+    }
+    for row in recorded.rows {
+        let (fields, children) = (row.fields, row.children);
+        sink(Row { fields, children }, &tables);
+    }
+    Ok(())
+}
+
+/// Reads the sample with the source that reads the real thing.
+async fn play(
+    folder: &Path,
+    plan: &Plan,
+    sink: impl FnMut(Row, &Tables) + Send,
+) -> Result<(), Failure> {
+    let scratch = Scratch::new()?;
+    let mut player = None;
+    let settings = match plan {
+        Plan::Sql(_) => {
+            let database = scratch.0.join("sample.sqlite");
+            let sample = folder.join("sample.sql");
+            fill_database(&database, &read(&sample)?)
+                .await
+                .map_err(|failure| {
+                    failure.hint(
+                        "a sample of another database's SQL needs rows.json beside it: its rows, recorded",
+                    )
+                })?;
+            let url = format!("sqlite://{}", database.display());
+            sources::Settings::Sql(sources::sql::Settings::new(url))
+        }
+        Plan::Rest(_) => {
+            let address = player.insert(Player::start(folder).await?).address;
+            let mut settings = sources::rest::Settings::new(format!("http://{address}"));
+            settings.danger_allow_http = true;
+            settings.min_interval_ms = 0;
+            sources::Settings::Rest(settings)
+        }
+        Plan::Feed(_) => sources::Settings::Feed(sources::feed::Settings::new(sample(folder)?)),
+    };
+    Source::open(settings, plan).await?.read(sink).await?;
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    fs::read_to_string(path)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+}
+
+fn decode<T: DeserializeOwned>(path: &Path) -> Result<T, Failure> {
+    serde_json::from_str(&read(path)?)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
 }
 
 /// The folder's one file that is called `sample`, whatever its kind.

@@ -1,6 +1,9 @@
 //! `forecourt mappings`: what a mapping makes of a source's rows.
 
 mod cases;
+mod init;
+mod player;
+mod probe;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,9 +31,11 @@ pub(super) enum Command {
         #[command(flatten)]
         which: Which,
     },
-    /// Run the case beside each mapping: its sample file through mapping.toml must become expected.json
+    /// Look at a source and write a first mapping for it, with what only the dealer knows as questions
+    Init(init::Arguments),
+    /// Run the case beside each mapping: its sample through mapping.toml must become expected.json
     Test {
-        /// Folders, each with the three files
+        /// Folders, each with mapping.toml, expected.json and a sample: a file, SQL, recorded pages or rows
         #[arg(required = true)]
         folders: Vec<PathBuf>,
     },
@@ -75,6 +80,7 @@ pub(super) async fn run(
         Command::Explain { vehicle, which } => {
             explain(which.pairs(sources)?, &vehicle, output).await
         }
+        Command::Init(arguments) => init::run(arguments, sources, output).await,
         Command::Test { folders } => cases::test(&folders, output).await,
     }
 }

@@ -114,6 +114,29 @@ impl Deployment {
 }
 
 impl Config {
+    /// The inventory source of one deployment, whatever else is still missing: for a mapping that is yet to
+    /// be written. Nothing where there is no such deployment, or it has no inventory.
+    pub fn source(
+        sources: &Sources,
+        deployment: &str,
+    ) -> Result<Option<crate::sources::Settings>, Findings> {
+        let mut findings = Vec::new();
+        let mut tree = sources.merge(&mut findings);
+        let raw: Raw = tree.read(&[], &mut findings);
+        let mut scope = Scope::new(&mut tree, &mut findings);
+        let inventory = raw.deployments.get(deployment);
+        let inventory = inventory.and_then(|deployment| deployment.inventory.as_ref());
+        let source = inventory.and_then(|inventory| {
+            let mut scope = scope.below(&format!("deployments.{deployment}"));
+            source::compile(&mut scope.below("inventory"), inventory)
+        });
+        if findings.is_empty() {
+            Ok(source)
+        } else {
+            Err(Findings(findings))
+        }
+    }
+
     /// Reads, merges and compiles; every finding at once.
     pub fn load(sources: &Sources) -> Result<Self, Findings> {
         let mut findings = Vec::new();

@@ -66,6 +66,7 @@ impl Compiler {
             None => None,
         };
         let (required, origin) = (written.required, self.origin(at, written, allowed)?);
+        self.types(at, kind, &origin, &steps);
         Some(Field {
             name: name.to_owned(),
             kind,

@@ -4,6 +4,7 @@ mod evidence;
 mod field;
 mod sections;
 mod steps;
+mod types;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

@@ -9,11 +9,13 @@ use regex::Regex;
 use toml::Value;
 
 use super::super::expression::{Expr, Template};
+use super::super::field::is_web_address;
 use super::super::finding::suggest;
 use super::super::path::Path;
 use super::super::spec::{self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
 use super::super::step::{Step, TextStep};
 use super::super::steps::number::Format;
+use super::super::steps::text::plain;
 use super::Compiler;
 
 /// Formats that are no strftime texts.
@@ -79,7 +81,14 @@ impl Compiler {
                 Step::Split(on)
             }
             Spec::Limit(spec) => Step::Limit(spec.count),
-            Spec::Urls(spec) => Step::Urls(spec.base),
+            Spec::Urls(spec) => {
+                if let Some(base) = &spec.base
+                    && !is_web_address(base)
+                {
+                    return Err(format!("`{base}` is no http(s) address to stand on"));
+                }
+                Step::Urls(spec.base)
+            }
             Spec::Pick(spec) => Step::Pick(Path::parse(&spec.path)?),
         })
     }
@@ -91,19 +100,9 @@ impl Compiler {
         };
         let table = Arc::clone(table);
         self.used_tables.insert(spec.of.clone());
-        let is = |kind| move |step: &Step| matches!(step, Step::Text(found) if *found == kind);
-        let folds: Option<fn(&str) -> String> = if before.iter().any(is(TextStep::Upper)) {
-            Some(str::to_uppercase)
-        } else if before.iter().any(is(TextStep::Lower)) {
-            Some(str::to_lowercase)
-        } else {
-            None
-        };
-        if let Some(fold) = folds
-            && let Some(code) = table.0.keys().find(|code| fold(code) != **code)
-        {
+        if let Some((code, why)) = unreachable(table.0.keys(), before) {
             return Err(format!(
-                "[tables.{}] entry \"{code}\" cannot be reached: the step before changes the case",
+                "[tables.{}] entry \"{code}\" cannot be reached: {why}",
                 spec.of
             ));
         }
@@ -111,6 +110,45 @@ impl Compiler {
             table,
             miss: spec.miss,
         })
+    }
+}
+
+/// A code that the steps before a table never let through, and why.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most steps lose no code")]
+fn unreachable<'a>(
+    codes: impl Iterator<Item = &'a String>,
+    before: &[Step],
+) -> Option<(&'a str, &'static str)> {
+    let mut codes: Vec<&String> = codes.collect();
+    codes.sort();
+    before.iter().find_map(|step| {
+        let code = codes.iter().find(|code| loses(step, code))?;
+        let why = match step {
+            Step::Text(TextStep::Upper) => "the step before writes capitals",
+            Step::Text(TextStep::Lower) => "the step before writes small letters",
+            Step::Sentinel { .. } => "the step before takes it for \"not entered\"",
+            _ => "the step before makes a number, which is not written so",
+        };
+        Some((code.as_str(), why))
+    })
+}
+
+/// Whether no value can be this code any more after a step.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most steps lose no code")]
+fn loses(step: &Step, code: &str) -> bool {
+    match step {
+        Step::Text(TextStep::Upper) => code.to_uppercase() != code,
+        Step::Text(TextStep::Lower) => code.to_lowercase() != code,
+        Step::Number(_) | Step::Round | Step::Century(_) => {
+            let number = code.parse::<f64>().ok().map(super::super::field::number);
+            number.is_none_or(|number| plain(&number) != code)
+        }
+        Step::Sentinel {
+            texts,
+            unless: None,
+            ..
+        } => texts.iter().any(|text| text.eq_ignore_ascii_case(code)),
+        _ => false,
     }
 }
 

@@ -1,9 +1,11 @@
 //! A website's tables in MariaDB.
 
+use serde_json::{Value, json};
 use sqlx::{ConnectOptions, Connection};
 
 use super::servers::{Server, patiently};
 use crate::mapping::tests::presets::{check_expected, differences, expect, mapping, read, root};
+use crate::mapping::{Row, Tables};
 use crate::sources::{Settings, Source, sql};
 
 async fn filled() -> Server {
@@ -101,4 +103,30 @@ async fn a_website_in_mariadb_becomes_the_canonical_vehicles() {
     let source = Source::open(settings, mapping.plan()).await.unwrap();
     let (rows, _) = source.look_up(&["12".to_owned()]).await.unwrap();
     assert_eq!(rows[0].children["fees"][0]["amount"], "650.00");
+    the_recorded_rows_are_the_databases_own(&source).await;
+}
+
+/// `mappings test` runs the case beside the mapping on rows that were recorded here. To record them anew,
+/// delete the file, run the test, and look at what it wrote.
+async fn the_recorded_rows_are_the_databases_own(source: &Source) {
+    let mut rows = Vec::new();
+    let read = source
+        .read(|row: Row, _: &Tables| {
+            rows.push(json!({ "fields": row.fields, "children": row.children }));
+        })
+        .await
+        .unwrap();
+    let tables = json!({ "dealer_fees": read.tables.rows("dealer_fees") });
+    let given = json!({ "rows": rows, "tables": tables });
+    let path = root().join("mappings/mysql-website/rows.json");
+    if !path.exists() {
+        let text = serde_json::to_string_pretty(&given).unwrap();
+        std::fs::write(&path, text + "\n").unwrap();
+        panic!(
+            "{} was missing and has been written: look at it",
+            path.display()
+        );
+    }
+    let recorded: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(recorded, given);
 }

@@ -1,0 +1,465 @@
+//! `forecourt mappings init`: a copy of each shipped sample with other column names becomes the same vehicles
+//! after at most ten edited lines, and a file with open questions does not load.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::{Map, Value, json};
+
+/// Lines that a person may edit, add or delete.
+const MAX_EDITS: usize = 10;
+
+fn forecourt(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_forecourt"))
+        .args(args)
+        .env_clear()
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    let (out, err) = (output.stdout.clone(), output.stderr.clone());
+    String::from_utf8([out, err].concat()).unwrap()
+}
+
+/// One line that a person changes: the line that begins so becomes the new one, or goes where that is empty.
+/// A beginning with `+` stays and gets the new one after it.
+type Edit = (&'static str, &'static str);
+
+struct Case {
+    preset: &'static str,
+    renamed: &'static [(&'static str, &'static str)],
+    edits: &'static [Edit],
+}
+
+/// The preset's expected vehicles in a folder of their own.
+fn folder(case: &Case) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let from = Path::new("mappings").join(case.preset);
+    fs::copy(
+        from.join("expected.json"),
+        folder.path().join("expected.json"),
+    )
+    .unwrap();
+    folder
+}
+
+fn new_name<'a>(case: &Case, name: &'a str) -> &'a str {
+    let found = case.renamed.iter().find(|(old, _)| *old == name);
+    found.map_or(name, |(_, new)| new)
+}
+
+/// The sample with other column names.
+fn renamed_csv(case: &Case, folder: &Path) -> PathBuf {
+    let sample = Path::new("mappings").join(case.preset).join("sample.csv");
+    let whole = fs::read_to_string(sample).unwrap();
+    let (header, rows) = whole.split_once('\n').unwrap();
+    let header = header.trim_start_matches('\u{feff}').trim_end();
+    let names: Vec<&str> = header
+        .split(',')
+        .map(|name| new_name(case, name.trim_matches('"')))
+        .collect();
+    for (old, new) in case.renamed {
+        assert!(names.contains(new), "{old} is no column of {}", case.preset);
+    }
+    let path = folder.join("sample.csv");
+    fs::write(&path, format!("{}\n{rows}", names.join(","))).unwrap();
+    path
+}
+
+/// The pages of a sample as one document with other member names.
+fn renamed_json(case: &Case, items: &str, folder: &Path) -> PathBuf {
+    fn renamed(case: &Case, value: Value) -> Value {
+        match value {
+            Value::Object(members) => Value::Object(
+                members
+                    .into_iter()
+                    .map(|(name, value)| (new_name(case, &name).to_owned(), renamed(case, value)))
+                    .collect::<Map<_, _>>(),
+            ),
+            Value::Array(list) => list.into_iter().map(|value| renamed(case, value)).collect(),
+            other => other,
+        }
+    }
+    let mut vehicles = Vec::new();
+    for page in ["000", "010", "020"] {
+        let page = format!("mappings/{}/sample-{page}.json", case.preset);
+        let page: Value = serde_json::from_str(&fs::read_to_string(page).unwrap()).unwrap();
+        vehicles.extend(page[items].as_array().unwrap().iter().cloned());
+    }
+    let vehicles = renamed(case, Value::Array(vehicles));
+    let path = folder.join("sample.json");
+    fs::write(
+        &path,
+        json!({ "meta": { "page": 1 }, "cars": vehicles }).to_string(),
+    )
+    .unwrap();
+    path
+}
+
+/// The sample's tables with other column names, as SQL for the case and as a database for `init`.
+async fn renamed_sql(case: &Case, folder: &Path) -> String {
+    use sqlx::{ConnectOptions as _, Connection as _};
+    let sample = Path::new("mappings").join(case.preset).join("sample.sql");
+    let mut sql = fs::read_to_string(sample).unwrap();
+    for (old, new) in case.renamed {
+        let pattern = regex::Regex::new(&format!(r"\b{old}\b([ ,)])")).unwrap();
+        sql = pattern.replace_all(&sql, format!("{new}$1")).into_owned();
+    }
+    fs::write(folder.join("sample.sql"), &sql).unwrap();
+    let file = folder.join("dms.sqlite");
+    let options = sqlx::sqlite::SqliteConnectOptions::new();
+    let options = options.filename(&file).create_if_missing(true);
+    let mut session = options.connect().await.unwrap();
+    sqlx::raw_sql(sqlx::AssertSqlSafe(sql))
+        .execute(&mut session)
+        .await
+        .unwrap();
+    session.close().await.unwrap();
+    format!("sqlite://{}", file.display())
+}
+
+/// Writes the mapping, makes the edits, and runs the case.
+fn run(case: &Case, from: &str, folder: &Path) {
+    let preset = case.preset;
+    let mapping = folder.join("mapping.toml");
+    let to = mapping.to_str().unwrap();
+    let output = forecourt(&["mappings", "init", "--from", from, "--to", to]);
+    assert_eq!(output.status.code(), Some(0), "{preset}: {}", text(&output));
+    // A second time it would be written over.
+    let again = forecourt(&["mappings", "init", "--from", from, "--to", to]);
+    assert_eq!(again.status.code(), Some(2), "{preset}");
+    let open = forecourt(&["mappings", "test", folder.to_str().unwrap()]);
+    let said = text(&open);
+    assert_eq!(
+        open.status.code(),
+        Some(78),
+        "{preset} loads with open questions"
+    );
+    assert!(
+        said.contains("price[0].basis: no basis is stated"),
+        "{said}"
+    );
+
+    assert!(
+        case.edits.len() <= MAX_EDITS,
+        "{preset}: {} edits",
+        case.edits.len()
+    );
+    let mut lines: Vec<String> = fs::read_to_string(&mapping)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    for (begins, new) in case.edits {
+        assert!(!new.contains('\n'), "one line an edit");
+        let start = begins.trim_start_matches('+');
+        let at = lines.iter().position(|line| line.starts_with(start));
+        let at = at.unwrap_or_else(|| panic!("{preset}: no line begins with {start}"));
+        match (begins.starts_with('+'), new.is_empty()) {
+            (true, _) => lines.insert(at + 1, (*new).to_owned()),
+            (false, true) => drop(lines.remove(at)),
+            (false, false) => (*new).clone_into(&mut lines[at]),
+        }
+    }
+    fs::write(&mapping, lines.join("\n")).unwrap();
+    let output = forecourt(&["mappings", "test", folder.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{preset}: {}", text(&output));
+}
+
+const AS_OF: Edit = ("updated_at", "updated_at = { provenance = \"as_of\" }");
+const LOANERS: Edit = (
+    "+filter = [",
+    "{ keep = \"out.condition != 'new' or out.mileage | default(0) <= 500\", reason = \"a loaner\" },",
+);
+
+#[test]
+fn homenet() {
+    let case = Case {
+        preset: "homenet-csv",
+        renamed: &[
+            ("DealerName", "Store Name"),
+            ("Type", "NewUsed"),
+            ("Stock", "Stock Number"),
+            ("VIN", "Vehicle VIN"),
+            ("Year", "Model Year"),
+            ("Make", "Vehicle Make"),
+            ("Model", "ModelName"),
+            ("Body", "BodyStyle"),
+            ("Trim", "Trim_Level"),
+            ("ExteriorColor", "Ext Color"),
+            ("InteriorColor", "Int Color"),
+            ("EngineDisplacement", "Engine Size"),
+            // A name that nobody can know.
+            ("Transmission", "Gears"),
+            ("Miles", "Odometer"),
+            ("SellingPrice", "Asking Price"),
+            ("MSRP", "Sticker Price"),
+            ("Certified", "Is Certified"),
+            ("DateInStock", "In Stock Date"),
+            ("Description", "Dealer Comments"),
+            ("Options", "Option List"),
+            ("Drivetrain", "Drive Type"),
+            ("Fuel_Type", "Fuel"),
+            ("CityMPG", "MPG City"),
+            ("HighwayMPG", "MPG Highway"),
+            ("Misc_Price1", "Our Price"),
+            ("ImageList", "Photo URLs"),
+        ],
+        edits: &[
+            (
+                "price",
+                "price = { basis = \"all_mandatory_included\", from = \"Our Price\", steps = [\"number\", { sentinel = [0, 1] }, \"whole_dollars\"] }",
+            ),
+            AS_OF,
+            LOANERS,
+            ("+driveline", "transmission = \"Gears\""),
+            ("source =", "source = { value = \"inventory feed\" }"),
+        ],
+    };
+    let folder = folder(&case);
+    let sample = renamed_csv(&case, folder.path());
+    run(&case, sample.to_str().unwrap(), folder.path());
+}
+
+#[test]
+fn vauto() {
+    let case = Case {
+        preset: "vauto-csv",
+        renamed: &[
+            ("Dealer Name", "Dealership"),
+            ("VIN", "VIN Number"),
+            ("Stock #", "StockNo"),
+            ("New/Used", "Condition"),
+            ("Year", "Yr"),
+            ("Make", "Manufacturer"),
+            ("Model", "Vehicle Model"),
+            ("Body", "Body Style"),
+            ("Transmission", "Trans"),
+            ("Series", "Trim"),
+            ("Series Detail", "Trim Detail"),
+            ("Odometer", "Mileage"),
+            ("Engine", "Engine Description"),
+            ("Drivetrain Desc", "Drivetrain"),
+            ("Colour", "Exterior Colour"),
+            ("Interior Color", "Interior Colour"),
+            ("Price", "Internet Price"),
+            ("Inventory Date", "Date Added"),
+            ("Certified", "CPO"),
+            ("Description", "Comments"),
+            ("Features", "Equipment"),
+            ("Photo Url List", "Image URLs"),
+            ("City MPG", "EPA City"),
+            ("Highway MPG", "EPA Highway"),
+            ("Vehicle Detail Link", "VDP URL"),
+        ],
+        edits: &[
+            ("price", ""),
+            AS_OF,
+            ("displacement_cc", ""),
+            ("source =", "source = { value = \"inventory feed\" }"),
+        ],
+    };
+    let folder = folder(&case);
+    let sample = renamed_csv(&case, folder.path());
+    run(&case, sample.to_str().unwrap(), folder.path());
+}
+
+#[test]
+fn google() {
+    let case = Case {
+        preset: "google-vehicle-listings",
+        renamed: &[
+            ("vin", "vehicle_identification_number"),
+            ("id", "stock_number"),
+            ("dealership_name", "dealer_name"),
+            ("image_link", "photo_url"),
+            ("additional_image_link", "more_images"),
+            ("link", "vehicle_url"),
+            ("date_in_stock", "date_first_on_lot"),
+            ("price", "final_price"),
+            ("vehicle_msrp", "msrp_amount"),
+            ("condition", "state_of_vehicle"),
+            ("certified_pre_owned", "certified"),
+            ("make", "brand"),
+            ("model", "model_name"),
+            ("trim", "trim_name"),
+            ("year", "vehicle_year"),
+            ("mileage", "odometer_reading"),
+            ("exterior_color", "color"),
+            ("interior_color", "interior"),
+            ("body_type", "body_style"),
+            ("transmission", "gearbox"),
+            ("drivetrain", "drive"),
+            ("fuel_type", "fuel"),
+            ("description", "remarks"),
+        ],
+        edits: &[
+            (
+                "price",
+                "price = { basis = \"all_mandatory_included\", from = \"final_price\", steps = [\"number\", { sentinel = [0] }, \"whole_dollars\"] }",
+            ),
+            AS_OF,
+            LOANERS,
+        ],
+    };
+    let folder = folder(&case);
+    let sample = renamed_csv(&case, folder.path());
+    run(&case, sample.to_str().unwrap(), folder.path());
+}
+
+#[test]
+fn fortellis() {
+    let case = Case {
+        preset: "fortellis-rest",
+        renamed: &[
+            ("vin", "vehicleVin"),
+            ("stockNumber", "stockNo"),
+            ("category", "inventoryType"),
+            ("year", "modelYear"),
+            ("make", "makeName"),
+            ("model", "modelName"),
+            ("trim", "series"),
+            ("bodyStyleDescription", "bodyType"),
+            ("odometer", "mileage"),
+            ("unitOfMeasure", "unit"),
+            ("driveTrain", "driveType"),
+            ("transmission", "gearbox"),
+            ("lotDate", "stockDate"),
+            ("modifiedTime", "lastModified"),
+            ("marketable", "published"),
+            ("vehicleStatus", "lot"),
+            ("inventoryStatus", "stockStatus"),
+            ("financials", "money"),
+            ("prices", "amounts"),
+            ("dealerCode", "storeCode"),
+        ],
+        edits: &[
+            (
+                "price",
+                "price = { basis = \"all_mandatory_included\", from = \"money.amounts[type=ADVERTISED].value\", steps = [\"whole_dollars\"] }",
+            ),
+            (
+                "rooftop",
+                "rooftop = { from = \"storeCode\", steps = [{ table = \"rooftop\" }] }",
+            ),
+            (
+                "+[tables]",
+                "rooftop = { HPM01 = \"Harbor Point Motors\", HPC01 = \"Harbor Point Cycles\" }",
+            ),
+        ],
+    };
+    let folder = folder(&case);
+    let sample = renamed_json(&case, "results", folder.path());
+    run(&case, sample.to_str().unwrap(), folder.path());
+}
+
+#[test]
+fn marketcheck() {
+    let case = Case {
+        preset: "marketcheck-rest",
+        renamed: &[
+            ("stock_no", "stock_number"),
+            ("price", "asking_price"),
+            ("miles", "mileage"),
+            ("is_certified", "certified"),
+            ("vdp_url", "detail_url"),
+            ("exterior_color", "ext_color"),
+            ("interior_color", "int_color"),
+            ("inventory_type", "stock_type"),
+            ("last_seen_at", "updated_at"),
+            ("first_seen_at_date", "date_in_stock"),
+            ("photo_links", "image_urls"),
+            ("seller_cmts", "dealer_comments"),
+            ("features", "options"),
+            ("fuel_type", "fuel"),
+            ("drivetrain", "drive_type"),
+            ("body_type", "body_style"),
+            ("model", "model_name"),
+        ],
+        edits: &[
+            ("price", ""),
+            LOANERS,
+            ("displacement_cc", ""),
+            (
+                "source =",
+                "source = { value = \"dealer website, collected\" }",
+            ),
+        ],
+    };
+    let folder = folder(&case);
+    let sample = renamed_json(&case, "listings", folder.path());
+    run(&case, sample.to_str().unwrap(), folder.path());
+}
+
+#[tokio::test]
+async fn dms() {
+    let case = Case {
+        preset: "dms-sqlserver",
+        renamed: &[
+            ("RECNO", "RECORDID"),
+            ("STK", "STOCKNO"),
+            ("VIN", "VINNO"),
+            ("NU", "NEWUSED"),
+            ("YR", "MODELYR"),
+            ("MAKECD", "MAKECODE"),
+            ("MODELDS", "MODELDESC"),
+            ("TRIMDS", "TRIMDESC"),
+            ("BODYCD", "BODYCODE"),
+            ("CLREXT", "EXTCOLOR"),
+            ("CLRINT", "INTCOLOR"),
+            ("FUELCD", "FUELCODE"),
+            ("TRANCD", "TRANSCODE"),
+            ("DRVCD", "DRVCODE"),
+            ("MILES", "ODOMETER"),
+            ("LISTPR", "LISTPRICE"),
+            ("ADVPR", "ADVERTISED"),
+            ("STATCD", "STATUSCODE"),
+            ("INDT", "INVENTORYDATE"),
+            ("SOLDDT", "SOLDDATE"),
+            ("LSTCHG", "LASTCHANGED"),
+            ("DELFLG", "DELETED"),
+            ("CMNT", "REMARKS"),
+            ("OPTDESC", "OPTIONTEXT"),
+        ],
+        edits: &[
+            (
+                "price",
+                "price = { basis = \"all_mandatory_included\", from = \"ADVERTISED\", steps = [\"number\", { sentinel = [0] }, \"whole_dollars\"], omit_when = \"number(row.ADVERTISED) < number(row.LISTPRICE)\" }",
+            ),
+            (
+                "updated_at",
+                "updated_at = { provenance = \"source_column\", from = \"LASTCHANGED\", steps = [{ datetime = { format = \"%Y-%m-%d %H:%M:%S\", zone = \"America/Los_Angeles\", ambiguous = \"earlier\" } }] }",
+            ),
+            (
+                "+duplicates",
+                "fees = { defaults = { table = \"LOCFEE\", key = \"LOCCD\" }, overrides = \"VEHFEE\", code = \"FEECD\", name = { from = \"DESCR\", steps = [\"sentence\"] }, amount = { from = \"AMT\", steps = [\"number\", \"whole_dollars\"] }, mandatory = \"item.MAND == 'Y'\", government = \"item.GOVT == 'Y'\" }",
+            ),
+            (
+                "vehicle_id",
+                "vehicle_id = { template = \"D4471:{{ row.RECORDID }}\" }",
+            ),
+            (
+                "model",
+                "model = { from = \"MODELDESC\", steps = [\"trim\", { table = { of = \"model\", miss = \"pass\" } }] }",
+            ),
+            (
+                "+[tables]",
+                "model = { \"ACCORD\" = \"Accord\", \"TAHOE\" = \"Tahoe\", \"330I\" = \"330i\", \"430I\" = \"430i\", \"MODEL 3\" = \"Model 3\", \"F-150 LIGHTNING\" = \"F-150 Lightning\", \"BOLT EUV\" = \"Bolt EUV\", \"RAV4 PRIME\" = \"RAV4 Prime\", \"ROAD GLIDE SPECIAL\" = \"Road Glide Special\", \"NINJA 400\" = \"Ninja 400\", \"COROLLA\" = \"Corolla\", \"FORESTER\" = \"Forester\", \"MUSTANG\" = \"Mustang\", \"JETTA\" = \"Jetta\", \"ALTIMA\" = \"Altima\", \"SIERRA 2500HD\" = \"Sierra 2500HD\", \"GRAND HIGHLANDER\" = \"Grand Highlander\", \"FRONTIER\" = \"Frontier\", \"CHEROKEE WOLF PUP\" = \"Cherokee Wolf Pup\", \"CR-V HYBRID\" = \"CR-V Hybrid\" }",
+            ),
+            (
+                "+[tables]",
+                "recorded_by = { F = \"factory build sheet\", D = \"dealer's equipment list\" }",
+            ),
+            (
+                "source =",
+                "source = { from = \"SRC\", steps = [{ table = \"recorded_by\" }] }",
+            ),
+            ("+unmatched", "skip = \"item.SRC == 'V'\""),
+        ],
+    };
+    let folder = folder(&case);
+    let url = renamed_sql(&case, folder.path()).await;
+    run(&case, &url, folder.path());
+}
