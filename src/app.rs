@@ -4,6 +4,7 @@
 mod build;
 mod reading;
 mod register;
+mod rooftops;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,7 @@ use crate::store::{Store, StoreError};
 
 use build::Builder;
 pub use reading::{Tally, take_stock};
+pub use rooftops::with_rooftops;
 
 /// Deployments that are built at one time: most of it is waiting for their sources.
 const BUILT_AT_ONCE: usize = 16;

@@ -26,6 +26,20 @@ pub struct Rooftop {
     pub public: Map<String, Value>,
 }
 
+impl Rooftop {
+    /// A rooftop from its AAP object; nothing where that has no name.
+    pub fn from_public(public: Map<String, Value>) -> Option<Self> {
+        let text = |name: &str| public.get(name).and_then(Value::as_str).map(str::to_owned);
+        let degrees = |name: &str| public.get("geo")?.get(name)?.as_f64();
+        Some(Self {
+            name: text("name")?,
+            geo: degrees("latitude").zip(degrees("longitude")),
+            timezone: text("timezone"),
+            public,
+        })
+    }
+}
+
 impl Profile {
     /// The AAP `DealerInformation` object, without `dealer_id`.
     pub fn to_value(&self) -> Value {

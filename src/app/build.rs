@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::register::Register;
-use super::{AppError, make_private_folder, words};
+use super::{AppError, make_private_folder, with_rooftops, words};
 use crate::clock::Clock;
 use crate::config::{self, Aggregate};
 use crate::contract::Contract;
 use crate::deployment::{Deployment, Gates, LegacySessions, Parts};
 use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
-use crate::leads::Leads;
+use crate::leads::{self, Leads};
 use crate::net;
 use crate::oauth::{Authority, Gate, Issuer, Ledger};
 use crate::profile::Profile;
@@ -49,9 +49,7 @@ impl Builder<'_> {
         urls.openapi = pap
             .as_ref()
             .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
-        let mut profiles = vec![Arc::clone(&settings.profile)];
-        let sellers = settings.aggregate.iter().flat_map(|all| &all.sellers);
-        profiles.extend(sellers.map(|seller| Arc::clone(&seller.profile)));
+        let profiles = self.profiles().await?;
         let parts = Parts {
             id: settings.id.clone(),
             domain: settings.domain.clone(),
@@ -59,8 +57,8 @@ impl Builder<'_> {
             skills: settings.skills.clone(),
             scope: settings.scope,
             inventory: self.inventory(&profiles).await?,
+            leads: self.leads(&profiles)?,
             profiles,
-            leads: self.leads()?,
             gates: self.gates(&urls.mcp, &urls.a2a)?,
             urls,
             mcp,
@@ -109,6 +107,39 @@ impl Builder<'_> {
             mcp: oauth.mcp(mcp, name).map(gate),
             a2a: oauth.a2a(a2a, name).map(gate),
         })
+    }
+
+    /// The dealer's own profile, and an aggregate's sellers'; rooftops are the sources' own where none are
+    /// configured.
+    async fn profiles(&self) -> Result<Vec<Arc<Profile>>, AppError> {
+        let settings = self.settings;
+        let sellers = settings.aggregate.iter().flat_map(|all| &all.sellers);
+        let sellers = sellers.map(|seller| (&seller.profile, seller.inventory.as_ref()));
+        let own = std::iter::once((&settings.profile, settings.inventory.as_ref()));
+        let mut profiles = Vec::new();
+        for (profile, inventory) in own.chain(sellers) {
+            profiles.push(match inventory {
+                Some(inventory) => self.rooftops(profile, inventory).await?,
+                None => Arc::clone(profile),
+            });
+        }
+        Ok(profiles)
+    }
+
+    async fn rooftops(
+        &self,
+        profile: &Arc<Profile>,
+        inventory: &config::Inventory,
+    ) -> Result<Arc<Profile>, AppError> {
+        let read = with_rooftops(profile, &inventory.source, &inventory.mapping);
+        let (profile, findings) = read.await.map_err(|cause| AppError::Source {
+            deployment: self.settings.id.clone(),
+            cause,
+        })?;
+        for finding in &findings {
+            tracing::warn!(deployment = self.settings.id, finding, "dealer profile");
+        }
+        Ok(profile)
     }
 
     async fn inventory(
@@ -201,16 +232,37 @@ impl Builder<'_> {
             Arc::clone(self.keys),
             self.clock.clone(),
         );
-        opened.await.map_err(|cause| AppError::Inventory {
+        let opened = opened.await.map_err(|cause| AppError::Inventory {
             deployment: self.settings.id.clone(),
             cause,
-        })
+        })?;
+        let strangers = opened.status().unknown_rooftops;
+        if strangers > 0 {
+            let deployment = &self.settings.id;
+            tracing::warn!(
+                deployment,
+                vehicles = strangers,
+                "vehicles name a rooftop that the profile lacks; `forecourt mappings check` names it"
+            );
+        }
+        Ok(opened)
     }
 
-    fn leads(&self) -> Result<Option<Arc<Leads>>, AppError> {
+    fn leads(&self, profiles: &[Arc<Profile>]) -> Result<Option<Arc<Leads>>, AppError> {
         let Some(settings) = &self.settings.leads else {
             return Ok(None);
         };
+        // What is wrong with configured rooftops was found at load.
+        let read = profiles
+            .first()
+            .filter(|_| self.settings.profile.rooftops.is_empty());
+        let findings = read.map(|profile| leads::check_receiver(settings, profile));
+        if let Some(finding) = findings.iter().flatten().next() {
+            return Err(AppError::Leads {
+                deployment: self.settings.id.clone(),
+                words: format!("{}: {}", finding.reason, finding.remedy),
+            });
+        }
         let leads = Leads::new(
             settings.clone(),
             Arc::clone(self.store),

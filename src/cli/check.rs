@@ -1,6 +1,7 @@
 //! `forecourt check`: everything that `serve` does before it listens, save opening the store.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
@@ -8,6 +9,7 @@ use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::app::{self, Tally};
 use crate::config::{Config, Deployment, Inventory, Sources};
+use crate::profile::Profile;
 use crate::seal::KeyRing;
 use crate::sources::{Source, SourceError};
 
@@ -25,8 +27,8 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
     let mut exit = Exit::Fine;
     let mut checks = Vec::new();
     let inventories = config.deployments.iter().flat_map(Deployment::inventories);
-    for (name, inventory) in inventories.filter(|_| !offline) {
-        let result = read(inventory).await;
+    for (name, profile, inventory) in inventories.filter(|_| !offline) {
+        let result = read(profile, inventory).await;
         let _fine = writeln!(text, "inventory of {name}");
         let (found, line, value) = describe(&name, &result);
         text.push_str(&line);
@@ -38,9 +40,13 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
     Ok(exit)
 }
 
-async fn read(inventory: &Inventory) -> Result<Tally, SourceError> {
-    let source = Source::open(inventory.source.clone(), inventory.mapping.plan()).await?;
-    app::take_stock(&source, &inventory.mapping).await
+async fn read(profile: &Arc<Profile>, inventory: &Inventory) -> Result<Tally, SourceError> {
+    let (source, mapping) = (&inventory.source, &inventory.mapping);
+    let (profile, findings) = app::with_rooftops(profile, source, mapping).await?;
+    let source = Source::open(source.clone(), mapping.plan()).await?;
+    let mut tally = app::take_stock(&source, mapping, Some(&profile)).await?;
+    tally.findings.splice(..0, findings);
+    Ok(tally)
 }
 
 fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Value) {
@@ -55,7 +61,7 @@ fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Val
         "  √ {} rows: {} published, {} hidden, {} left out\n",
         tally.rows, tally.published, tally.hidden, tally.rejected
     );
-    for finding in &tally.missing_columns {
+    for finding in &tally.findings {
         let _fine = writeln!(text, "  × {finding}");
     }
     let value = json!({
@@ -64,9 +70,9 @@ fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Val
         "published": tally.published,
         "hidden": tally.hidden,
         "left_out": tally.rejected,
-        "missing_columns": tally.missing_columns.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "findings": tally.findings,
     });
-    let found = if tally.missing_columns.is_empty() {
+    let found = if tally.findings.is_empty() {
         Exit::Fine
     } else {
         Exit::Findings

@@ -19,7 +19,24 @@ pub(super) enum Kind {
     Texts,
     /// A value of `other_attributes`.
     Any,
+    /// Degrees up to this many either way.
+    Degrees(i64),
+    /// An IANA time zone.
+    Zone,
+    /// A time of day as `HH:MM`.
+    Clock,
 }
+
+/// The days of a week as AAP writes them.
+pub(super) const DAYS: &[&str] = &[
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+];
 
 const MONEY: Kind = Kind::Whole {
     min: 0,
@@ -118,6 +135,13 @@ pub(super) fn finish(kind: Kind, value: Value) -> Result<Value, String> {
         (Kind::Urls, value) => list(value, is_web_address),
         (Kind::Texts, value) => list(value, |_| true),
         (Kind::Any, value) => any(value),
+        (Kind::Degrees(bound), value) => degrees(&value, bound),
+        (Kind::Zone, Value::String(zone)) if jiff::tz::TimeZone::get(zone.trim()).is_ok() => {
+            Ok(Value::String(zone.trim().to_owned()))
+        }
+        (Kind::Zone, _) => Err("is no IANA time zone".to_owned()),
+        (Kind::Clock, Value::String(time)) if is_clock(&time) => Ok(Value::String(time)),
+        (Kind::Clock, _) => Err("is no time as HH:MM; add a `time` step".to_owned()),
     }
 }
 
@@ -165,6 +189,29 @@ fn amount(value: &Value) -> Result<Value, String> {
         Some(_) => Err("lies outside 0 to 1,000,000,000".to_owned()),
         None => Err("is not a number; add a `number` step".to_owned()),
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a bound is 90 or 180")]
+fn degrees(value: &Value, bound: i64) -> Result<Value, String> {
+    let float = match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => text.trim().parse().ok(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    };
+    match float {
+        Some(float) if float.abs() <= bound as f64 => Ok(number(float)),
+        Some(_) => Err(format!("lies outside -{bound} to {bound} degrees")),
+        None => Err("is not a number of degrees".to_owned()),
+    }
+}
+
+/// `HH:MM`, 00:00 to 23:59.
+fn is_clock(text: &str) -> bool {
+    let part = |part: &str, end: u8| {
+        part.len() == 2 && part.parse::<u8>().is_ok_and(|number| number < end)
+    };
+    text.split_once(':')
+        .is_some_and(|(hour, minute)| part(hour, 24) && part(minute, 60))
 }
 
 /// A JSON number without a needless fraction.

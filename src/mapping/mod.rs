@@ -19,6 +19,7 @@ mod model;
 mod path;
 pub mod plan;
 pub mod report;
+mod rooftop;
 mod scope;
 mod spec;
 mod step;
@@ -38,6 +39,7 @@ pub use duplicates::{Dropped, Duplicates, Resolved};
 pub use explain::{Explanation, FieldTrace};
 pub use finding::Finding;
 pub use plan::Plan;
+use rooftop::Rooftops;
 
 /// What a source yields for one vehicle: its cells and the child rows that belong to it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -187,6 +189,29 @@ impl Mapping {
     /// How its source is read.
     pub fn plan(&self) -> &Plan {
         &self.0.plan
+    }
+
+    /// How the dealer's rooftops are read, where the mapping finds them at the source.
+    pub fn profile_plan(&self) -> Option<&Plan> {
+        self.0.rooftops.as_ref().map(|rooftops| &rooftops.plan)
+    }
+
+    /// Whether those rooftops come with coordinates.
+    pub fn places_rooftops(&self) -> bool {
+        self.0.rooftops.as_ref().is_some_and(Rooftops::are_placed)
+    }
+
+    /// The complete AAP Rooftop object of a row that was read by the [`Mapping::profile_plan`], with what was
+    /// left out of it; or why there is none.
+    pub fn rooftop(
+        &self,
+        row: &Row,
+        tables: &Tables,
+    ) -> Result<(Map<String, Value>, Vec<Warning>), Warning> {
+        match &self.0.rooftops {
+            Some(rooftops) => rooftops.apply(row, tables),
+            None => Ok((Map::new(), Vec::new())),
+        }
     }
 
     /// Whether `updated_at` is the time the source states for itself, the same for all rows.

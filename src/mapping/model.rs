@@ -9,6 +9,7 @@ use super::expression::{Expr, Template};
 use super::field::Kind;
 use super::path::Path;
 use super::plan::Plan;
+use super::rooftop::Rooftops;
 use super::step::Step;
 
 /// A field's way from cell to value.
@@ -147,6 +148,7 @@ pub(super) struct Model {
     pub(super) same_vin: SameVin,
     pub(super) bad_vin: BadVin,
     pub(super) look_up: Option<Regex>,
+    pub(super) rooftops: Option<Rooftops>,
     /// Columns that fields and expressions read from the row.
     pub(super) columns: Vec<(String, Path)>,
 }

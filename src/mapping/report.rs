@@ -19,6 +19,8 @@ pub struct Report {
     dirty: BTreeMap<(String, String, String, String), u64>,
     duplicates: BTreeMap<String, u64>,
     shared_stock: Vec<String>,
+    /// Rows that the source garbled, and listings that break the contract, by reason.
+    unusable: BTreeMap<String, u64>,
 }
 
 impl Report {
@@ -80,9 +82,30 @@ impl Report {
         self.shared_stock.clone_from(&resolved.shared_stock);
     }
 
+    /// Counts a row that the source could not give whole.
+    pub fn garbled(&mut self, reason: &str) {
+        self.rows += 1;
+        *self
+            .unusable
+            .entry(format!("garbled row: {reason}"))
+            .or_default() += 1;
+    }
+
+    /// Counts a listing that breaks the contract at this place, and so is not served.
+    pub fn refused(&mut self, pointer: &str) {
+        let reason = format!("breaks the contract at {pointer}");
+        *self.unusable.entry(reason).or_default() += 1;
+    }
+
+    /// Members that the mapping fills and no row gave a value for.
+    pub fn never_filled(&self) -> Vec<&str> {
+        let empty = self.filled.iter().filter(|(_, count)| **count == 0);
+        empty.map(|(name, _)| name.as_str()).collect()
+    }
+
     /// Whether a row was rejected or nothing was published: what makes a check fail.
     pub fn has_findings(&self) -> bool {
-        !self.rejected.is_empty() || self.published == 0
+        !self.rejected.is_empty() || !self.unusable.is_empty() || self.published == 0
     }
 
     /// Rows seen so far.
@@ -114,12 +137,21 @@ impl Report {
                 })
             })
             .collect();
+        let share = |count: &u64| (count * 100).checked_div(self.published).unwrap_or(0);
+        let coverage: BTreeMap<&String, u64> = self
+            .filled
+            .iter()
+            .map(|(name, count)| (name, share(count)))
+            .collect();
         json!({
             "rows": self.rows,
             "published": self.published,
             "hidden": self.hidden,
             "rejected": rejected,
+            "unusable": self.unusable,
             "filled": self.filled,
+            "filled_percent": coverage,
+            "never_filled": self.never_filled(),
             "dirty": dirty,
             "duplicates": self.duplicates,
             "shared_stock": self.shared_stock,
@@ -139,6 +171,9 @@ impl fmt::Display for Report {
                 "  rejected  {count:>6}  {reason} (column {column}: {class})"
             )?;
         }
+        for (reason, count) in &self.unusable {
+            writeln!(f, "  unusable  {count:>6}  {reason}")?;
+        }
         for (reason, count) in &self.duplicates {
             writeln!(f, "  duplicate {count:>6}  {reason}")?;
         }
@@ -150,6 +185,10 @@ impl fmt::Display for Report {
         for (name, count) in &self.filled {
             let share = (count * 100).checked_div(self.published).unwrap_or(0);
             writeln!(f, "  {name:<20} {count:>6}  {share:>3} %")?;
+        }
+        let empty = self.never_filled();
+        if !empty.is_empty() {
+            writeln!(f, "mapped, and filled by no row: {}", empty.join(", "))?;
         }
         if !self.dirty.is_empty() {
             writeln!(f, "left out as dirty:")?;

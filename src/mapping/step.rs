@@ -52,6 +52,7 @@ pub(super) enum Step {
     },
     Century(i64),
     Date(Vec<String>),
+    Time(Vec<String>),
     DateTime {
         formats: Vec<String>,
         zone: Option<TimeZone>,
@@ -104,6 +105,7 @@ pub(super) fn name_of(step: &Step) -> &'static str {
         Step::Measure { .. } => "measure",
         Step::Century(_) => "century",
         Step::Date(_) => "date",
+        Step::Time(_) => "time",
         Step::DateTime { .. } => "datetime",
         Step::Boolean(_) => "boolean",
         Step::Extract(_) => "extract",

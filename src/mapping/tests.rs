@@ -4,4 +4,5 @@ mod language;
 mod ledger;
 mod pricing;
 mod properties;
+mod reference;
 pub(crate) mod presets;

@@ -79,7 +79,7 @@ fn renamed_json(case: &Case, items: &str, folder: &Path) -> PathBuf {
                     .collect::<Map<_, _>>(),
             ),
             Value::Array(list) => list.into_iter().map(|value| renamed(case, value)).collect(),
-            other => other,
+            scalar @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => scalar,
         }
     }
     let mut vehicles = Vec::new();

@@ -15,10 +15,14 @@ use crate::app;
 use crate::mapping::{Outcome, Plan, Row, Tables};
 use crate::sources::{self, Source};
 
-pub(super) async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Failure> {
+pub(super) async fn test(
+    folders: &[PathBuf],
+    write: bool,
+    output: Output,
+) -> Result<Exit, Failure> {
     let (mut lines, mut results, mut exit) = (Vec::new(), Vec::new(), Exit::Fine);
     for folder in folders {
-        let differences = run_case(folder).await?;
+        let differences = run_case(folder, write).await?;
         let mark = if differences.is_empty() { '√' } else { '×' };
         if !differences.is_empty() {
             exit = Exit::Findings;
@@ -33,9 +37,8 @@ pub(super) async fn test(folders: &[PathBuf], output: Output) -> Result<Exit, Fa
 }
 
 /// How what the sample became differs from what was expected.
-async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
+async fn run_case(folder: &Path, write: bool) -> Result<Vec<String>, Failure> {
     let mapping = read_mapping(&folder.join("mapping.toml"))?;
-    let mut expected: Vec<Map<String, Value>> = decode(&folder.join("expected.json"))?;
     let mut published = Vec::new();
     let take = |row: Row, tables: &Tables| {
         if let Outcome::Published(listing, _) = mapping.apply(&row, tables) {
@@ -48,6 +51,14 @@ async fn run_case(folder: &Path) -> Result<Vec<String>, Failure> {
         play(folder, mapping.plan(), take).await?;
     }
     let mut found = mapping.resolve_duplicates(published).kept;
+    let file = folder.join("expected.json");
+    if write && !file.exists() {
+        let text = serde_json::to_string_pretty(&found)
+            .map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
+        fs::write(&file, text + "\n")
+            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))?;
+    }
+    let mut expected: Vec<Map<String, Value>> = decode(&file)?;
     if mapping.dates_by_source() {
         // A file's own time is not part of what is expected.
         for listing in found.iter_mut().chain(&mut expected) {

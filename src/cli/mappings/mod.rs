@@ -16,6 +16,7 @@ use super::output::Output;
 use crate::app;
 use crate::config::{self, Config, Sources};
 use crate::mapping::{Identifiers, Mapping, Outcome, Row, Tables};
+use crate::profile::Profile;
 use crate::sources::{self, Source};
 
 /// What to do with mappings.
@@ -38,6 +39,9 @@ pub(super) enum Command {
         /// Folders, each with mapping.toml, expected.json and a sample: a file, SQL, recorded pages or rows
         #[arg(required = true)]
         folders: Vec<PathBuf>,
+        /// Write expected.json where there is none: look at it before you keep it
+        #[arg(long)]
+        write: bool,
     },
 }
 
@@ -68,6 +72,8 @@ struct Pair {
     name: String,
     mapping: Arc<Mapping>,
     source: sources::Settings,
+    /// Without rooftops where there is no configuration.
+    profile: Arc<Profile>,
 }
 
 pub(super) async fn run(
@@ -81,7 +87,7 @@ pub(super) async fn run(
             explain(which.pairs(sources)?, &vehicle, output).await
         }
         Command::Init(arguments) => init::run(arguments, sources, output).await,
-        Command::Test { folders } => cases::test(&folders, output).await,
+        Command::Test { folders, write } => cases::test(&folders, write, output).await,
     }
 }
 
@@ -102,6 +108,12 @@ impl Which {
                 name: file.display().to_string(),
                 mapping: Arc::new(read_mapping(file)?),
                 source,
+                profile: Arc::new(Profile {
+                    dealer_id: None,
+                    name: String::new(),
+                    welcome_message: None,
+                    rooftops: Vec::new(),
+                }),
             }]);
         }
         let wanted = |id: &str| self.deployment.as_deref().is_none_or(|wanted| wanted == id);
@@ -110,10 +122,11 @@ impl Which {
             .iter()
             .filter(|deployment| wanted(&deployment.id))
             .flat_map(config::Deployment::inventories)
-            .map(|(name, inventory)| Pair {
+            .map(|(name, profile, inventory)| Pair {
                 name,
                 mapping: Arc::clone(&inventory.mapping),
                 source: inventory.source.clone(),
+                profile: Arc::clone(profile),
             })
             .collect();
         if pairs.is_empty() {
@@ -147,25 +160,24 @@ async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
     let mut exit = Exit::Fine;
     let (mut lines, mut reports) = (Vec::new(), Vec::new());
     for pair in pairs {
-        let tally = app::take_stock(&open(&pair).await?, &pair.mapping).await?;
-        if tally.report.has_findings() || !tally.missing_columns.is_empty() {
+        let rooftops = app::with_rooftops(&pair.profile, &pair.source, &pair.mapping);
+        let (profile, mut findings) = rooftops.await?;
+        let known = (!profile.rooftops.is_empty()).then_some(&*profile);
+        let tally = app::take_stock(&open(&pair).await?, &pair.mapping, known).await?;
+        findings.extend(tally.findings.iter().cloned());
+        if tally.report.has_findings() || !findings.is_empty() {
             exit = Exit::Findings;
         }
-        let missing: Vec<_> = tally
-            .missing_columns
-            .iter()
-            .map(ToString::to_string)
-            .collect();
         lines.push(
             format!("{}\n{}", pair.name, tally.report)
                 .trim_end()
                 .to_owned(),
         );
-        lines.extend(missing.iter().map(|finding| format!("  × {finding}")));
+        lines.extend(findings.iter().map(|finding| format!("  × {finding}")));
         let mut report = tally.report.to_json();
         if let Some(report) = report.as_object_mut() {
             report.insert("deployment".to_owned(), pair.name.into());
-            report.insert("missing_columns".to_owned(), json!(missing));
+            report.insert("findings".to_owned(), json!(findings));
         }
         reports.push(report);
     }

@@ -27,6 +27,15 @@ pub struct Seller {
     pub inventory: Option<Inventory>,
 }
 
+impl Seller {
+    /// Whether a rooftop comes with coordinates, as configured or from the source.
+    fn is_placed(&self) -> bool {
+        let inventory = self.inventory.as_ref();
+        let read = inventory.is_some_and(|inventory| inventory.mapping.places_rooftops());
+        inventory::is_placed(&self.profile) || (self.profile.rooftops.is_empty() && read)
+    }
+}
+
 /// `scope` is the deployment's.
 pub(super) fn compile(
     scope: &mut Scope<'_>,
@@ -88,6 +97,10 @@ fn seller(
         None => None,
         Some(raw) => Some(inventory::part(scope, dealer_id, raw, data_directory)?),
     };
+    if let Some(profile) = &profile {
+        let mapping = inventory.as_ref().map(|inventory| &*inventory.mapping);
+        profile::need_rooftops(&mut scope.below("profile"), profile, mapping);
+    }
     Some(Seller {
         profile: Arc::new(profile?),
         formerly: raw.formerly.clone(),
@@ -117,9 +130,8 @@ fn settings(
         data_directory,
         skills,
         scope: crate::contract::capabilities::Scope::Aggregate,
-        placed: sellers
-            .iter()
-            .any(|seller| inventory::is_placed(&seller.profile)),
+        placed: sellers.iter().any(Seller::is_placed),
+        bare: false,
     };
     let common = raw.inventory.clone().unwrap_or_default();
     inventory::settings(scope, &subject, supplied, &common, &raw.search)

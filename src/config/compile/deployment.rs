@@ -43,6 +43,13 @@ pub(super) fn compile(
             (None, Some(aggregate?))
         }
     };
+    if let Some(profile) = profile.as_deref() {
+        let mapping = inventory.as_ref().map(|inventory| &*inventory.mapping);
+        // Without a mapping that loads, nobody knows what it would have said.
+        if mapping.is_some() || raw.inventory.is_none() || aggregate.is_some() {
+            profile::need_rooftops(&mut scope.below("profile"), profile, mapping);
+        }
+    }
     let leads = leads(
         scope,
         id,
@@ -106,6 +113,7 @@ fn inventory(
         skills,
         scope: SearchScope::Dealer,
         placed: profile.is_some_and(|profile| inventory::is_placed(profile)),
+        bare: profile.is_some_and(|profile| profile.rooftops.is_empty()),
     };
     inventory::compile(scope, &subject, raw_inventory, &raw.search)
 }

@@ -23,6 +23,8 @@ pub(super) struct Subject<'a> {
     pub(super) scope: SearchScope,
     /// Whether it is known where vehicles stand.
     pub(super) placed: bool,
+    /// Whether no rooftop is configured, so that the mapping's own count.
+    pub(super) bare: bool,
 }
 
 /// Whether the place of a rooftop is known.
@@ -40,6 +42,10 @@ pub(super) fn compile(
     let mapping = mapping(&mut scope.below("inventory"), raw);
     let source = source::compile(&mut scope.below("inventory"), raw, subject.data_directory);
     let (mapping, mapping_file) = mapping?;
+    let subject = &Subject {
+        placed: subject.placed || (subject.bare && mapping.places_rooftops()),
+        ..*subject
+    };
     let settings = settings(scope, subject, mapping.supplied_fields(), raw, search);
     Some(Inventory {
         settings: settings?,

@@ -101,13 +101,16 @@ pub struct Inventory {
 }
 
 impl Deployment {
-    /// The inventories that it is made of, each with a name for people: one, or one for each seller.
-    pub fn inventories(&self) -> Vec<(String, &Inventory)> {
-        let own = self.inventory.iter().map(|own| (self.id.clone(), own));
+    /// The inventories that it is made of, each with a name for people and whose it is: one, or one for each
+    /// seller.
+    pub fn inventories(&self) -> Vec<(String, &Arc<Profile>, &Inventory)> {
+        let own = self.inventory.iter();
+        let own = own.map(|own| (self.id.clone(), &self.profile, own));
         let sellers = self.aggregate.iter().flat_map(|all| &all.sellers);
         let sellers = sellers.filter_map(|seller| {
             let id = seller.profile.dealer_id.as_deref()?;
-            Some((format!("{}/{id}", self.id), seller.inventory.as_ref()?))
+            let inventory = seller.inventory.as_ref()?;
+            Some((format!("{}/{id}", self.id), &seller.profile, inventory))
         });
         own.chain(sellers).collect()
     }

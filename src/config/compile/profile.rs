@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::raw;
 use super::scope::Scope;
+use crate::mapping::Mapping;
 use crate::profile::{Profile, Rooftop};
 
 const DAYS: [&str; 7] = [
@@ -18,16 +19,21 @@ const DAYS: [&str; 7] = [
     "sunday",
 ];
 
-/// The profile, as far as it is right.
-pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Profile) -> Option<Profile> {
-    let name = filled(scope, "name", raw.name.as_deref(), "give the dealer's name");
-    if raw.rooftops.is_empty() {
+/// Says that no rooftop is described, where the mapping does not find them at the source either.
+pub(super) fn need_rooftops(scope: &mut Scope<'_>, profile: &Profile, mapping: Option<&Mapping>) {
+    let read = mapping.is_some_and(|mapping| mapping.profile_plan().is_some());
+    if profile.rooftops.is_empty() && !read {
         scope.fault(
             "rooftops",
             "is missing",
-            "describe each place of the dealer under [[…profile.rooftops]]",
+            "describe each place of the dealer under [[…profile.rooftops]], or in the mapping's [profile]",
         );
     }
+}
+
+/// The profile, as far as it is right.
+pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Profile) -> Option<Profile> {
+    let name = filled(scope, "name", raw.name.as_deref(), "give the dealer's name");
     let mut names = BTreeSet::new();
     let mut rooftops = Vec::new();
     for (index, raw) in raw.rooftops.iter().enumerate() {

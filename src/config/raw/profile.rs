@@ -12,7 +12,7 @@ pub struct Profile {
     pub name: Option<String>,
     /// What an agent may say in greeting.
     pub welcome_message: Option<String>,
-    /// The dealer's places; at least one.
+    /// The dealer's places; at least one, unless the mapping's `[profile]` reads them from the source.
     pub rooftops: Vec<Rooftop>,
 }
 

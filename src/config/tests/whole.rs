@@ -561,7 +561,7 @@ fn the_aggregate_that_is_shown_is_right() {
     let names: Vec<_> = config.deployments[0]
         .inventories()
         .into_iter()
-        .map(|(name, _)| name)
+        .map(|(name, ..)| name)
         .collect();
     assert_eq!(names, ["market/north"]);
 }

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod field;
+mod profile;
 mod sections;
 mod steps;
 mod types;
@@ -33,6 +34,7 @@ const SECTIONS: &[&str] = &[
     "duplicates",
     "vin",
     "look_up",
+    "profile",
 ];
 
 /// What compiling gathers on its way.
@@ -93,6 +95,7 @@ impl Compiler {
         let same_vin = self.same_vin(file.remove("duplicates"));
         let bad_vin = self.bad_vin(file.remove("vin"));
         let look_up = self.look_up(file.remove("look_up"));
+        let rooftops = self.profile(file.remove("profile"), plan.as_ref());
         self.unused_tables();
         Some(Model {
             name,
@@ -107,6 +110,7 @@ impl Compiler {
             same_vin,
             bad_vin,
             look_up,
+            rooftops,
             columns: std::mem::take(&mut self.columns),
         })
     }

@@ -67,6 +67,7 @@ impl Compiler {
             },
             Spec::Century(spec) => Step::Century(spec.pivot),
             Spec::Date(spec) => Step::Date(formats(spec.format.list(), &[])?),
+            Spec::Time(spec) => Step::Time(formats(spec.format.list(), &[])?),
             Spec::Datetime(spec) => datetime(&spec)?,
             Spec::Boolean(spec) => Step::Boolean(words(&spec)?),
             Spec::Extract(spec) => Step::Extract(pattern(&spec.pattern)?),

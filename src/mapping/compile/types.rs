@@ -87,6 +87,7 @@ fn gives(step: &Step) -> Gives {
         Step::Boolean(_) => Gives::Truth,
         Step::Split(_) | Step::Dedupe | Step::Limit(_) => Gives::List,
         Step::Date(_)
+        | Step::Time(_)
         | Step::DateTime { .. }
         | Step::Template(_)
         | Step::Extract(_)
@@ -110,11 +111,13 @@ fn takes(kind: Kind, gives: Gives) -> bool {
     match kind {
         Kind::Any => true,
         // A list step leaves a text that is no list as it is; a list as such is never a text.
-        Kind::Text | Kind::Word(_) | Kind::Date | Kind::Url => {
+        Kind::Text | Kind::Word(_) | Kind::Date | Kind::Url | Kind::Zone | Kind::Clock => {
             !matches!(gives, Gives::Truth | Gives::List)
                 && (gives != Gives::Number || matches!(kind, Kind::Text))
         }
-        Kind::Whole { .. } | Kind::Amount => !matches!(gives, Gives::Truth | Gives::List),
+        Kind::Whole { .. } | Kind::Amount | Kind::Degrees(_) => {
+            !matches!(gives, Gives::Truth | Gives::List)
+        }
         Kind::Flag => matches!(gives, Gives::Truth | Gives::Unknown),
         Kind::Urls | Kind::Texts => !matches!(gives, Gives::Truth | Gives::Number),
     }
@@ -133,5 +136,8 @@ fn named(kind: Kind) -> String {
         Kind::Urls => "a list of http(s) addresses".to_owned(),
         Kind::Texts => "a list of texts".to_owned(),
         Kind::Any => "a text, a number, a truth value or a list".to_owned(),
+        Kind::Degrees(bound) => format!("a number from -{bound} to {bound}"),
+        Kind::Zone => "an IANA time zone".to_owned(),
+        Kind::Clock => "a time of day as HH:MM".to_owned(),
     }
 }

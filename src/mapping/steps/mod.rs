@@ -104,6 +104,7 @@ fn scalar(step: &Step, value: Value, scope: &Scope<'_>) -> Result<Value, Stop> {
             number::measure(&value, *to, *unit, named)
         }
         Step::Date(formats) => time::date(&value, formats),
+        Step::Time(formats) => time::clock(&value, formats),
         Step::DateTime {
             formats,
             zone,

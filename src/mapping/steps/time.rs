@@ -27,6 +27,22 @@ pub(super) fn date(value: &Value, formats: &[String]) -> Result<Value, Stop> {
     Err(Stop::dirty("is no date of the given format"))
 }
 
+/// A time of day as `HH:MM`.
+pub(super) fn clock(value: &Value, formats: &[String]) -> Result<Value, Stop> {
+    let text = plain(value);
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
+    for format in formats {
+        if let Ok(time) = strtime::parse(format, text).and_then(|parts| parts.to_time()) {
+            let (hour, minute) = (time.hour(), time.minute());
+            return Ok(Value::String(format!("{hour:02}:{minute:02}")));
+        }
+    }
+    Err(Stop::dirty("is no time of the given format"))
+}
+
 fn plausible(date: Date) -> bool {
     (1900..=2100).contains(&date.year())
 }

@@ -166,3 +166,134 @@ fn any_text_as_a_mapping_file() {
         })
         .unwrap();
 }
+
+/// Letters and digits of a value, in order.
+fn marks(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+/// Whether `part` comes about from `whole` by leaving marks out.
+fn within(part: &str, whole: &str) -> bool {
+    let mut rest = whole.chars();
+    part.chars().all(|mark| rest.any(|other| other == mark))
+}
+
+/// A step alone on a cell; nothing where the cell is dirty.
+fn one_step(step: &str, cell: &Value) -> Option<Value> {
+    let text = format!(
+        "name = 't'\n[source]\nkind = 'feed'\nformat = 'json'\n[fields]\nvehicle_id = {{ value = '1' }}\n\
+         status = {{ value = 'available' }}\n[updated_at]\nprovenance = 'as_of'\n\
+         [other_attributes]\nx = {{ from = 'c', steps = [{step}] }}\n"
+    );
+    let mapping = Mapping::parse(&text).unwrap_or_else(|findings| panic!("{step}: {findings:?}"));
+    let row = Row {
+        fields: Map::from_iter([("c".to_owned(), cell.clone())]),
+        ..Row::default()
+    };
+    let tables = Tables::new().with_as_of("2026-11-29T06:00:00Z".parse().unwrap());
+    let outcome = mapping.apply(&row, &tables);
+    assert_eq!(outcome, mapping.apply(&row, &tables), "{step} of {cell}");
+    let Outcome::Published(listing, warnings) = outcome else {
+        panic!("{step} of {cell} ended the row")
+    };
+    let value = listing
+        .get("other_attributes")
+        .map_or(Value::Null, |attributes| attributes["x"].clone());
+    assert!(warnings.is_empty() || value.is_null());
+    warnings.is_empty().then_some(value)
+}
+
+/// Steps that take away, reorder nothing and add nothing: every letter and digit of what comes out stood in the
+/// cell, in that order.
+#[test]
+fn no_step_invents_a_letter_or_a_digit() {
+    let takes_away = [
+        "'trim'",
+        "'collapse'",
+        "'upper'",
+        "'lower'",
+        "'title'",
+        "'sentence'",
+        "{ sentinel = [0, 'N/A'] }",
+        "{ extract = '[0-9]+' }",
+        "{ replace = { pattern = '[aeiou]', with = '' } }",
+        "{ split = [',', '|'] }",
+        "'first'",
+        "'dedupe'",
+        "{ limit = 2 }",
+        "'urls'",
+    ];
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(60));
+    let ascii = prop_oneof![
+        "[ -~]{0,24}".prop_map(Value::from),
+        prop::collection::vec("[ -~]{1,8}".prop_map(Value::from), 0..4).prop_map(Value::from),
+    ];
+    runner
+        .run(&ascii, |cell| {
+            for step in takes_away {
+                if let Some(value) = one_step(step, &cell).filter(|value| !value.is_null()) {
+                    prop_assert!(
+                        within(&marks(&value), &marks(&cell)),
+                        "{step}: {cell} gave {value}"
+                    );
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Steps that read a value in another notation: digits of the result stood in the cell.
+#[test]
+fn what_is_read_stands_in_the_cell() {
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(150));
+    let written = prop_oneof![
+        "[$]?[0-9]{1,3}(,[0-9]{3}){0,2}([.][0-9]{1,2})?",
+        "[0-9]{4}-[01][0-9]-[0-3][0-9]",
+        "[ -~]{0,12}",
+    ];
+    runner
+        .run(&written, |cell| {
+            let cell = Value::from(cell);
+            if let Some(number) = one_step("'number'", &cell).filter(Value::is_number) {
+                let digits = number.to_string().replace(['.', '-'], "");
+                let digits = digits.trim_start_matches('0');
+                prop_assert!(within(digits, &marks(&cell)), "{cell} gave {number}");
+            }
+            if let Some(date) = one_step("{ date = '%Y-%m-%d' }", &cell).filter(Value::is_string) {
+                prop_assert_eq!(marks(&date), marks(&cell));
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Every step, whatever the cell: no panic, the same twice, and nothing in is nothing out.
+#[test]
+fn nothing_in_is_nothing_out_of_any_step() {
+    for step in super::reference::steps() {
+        if step.contains("table") || step.contains("default") {
+            continue;
+        }
+        let out = one_step(step, &Value::Null);
+        assert_eq!(out, Some(Value::Null), "{step}");
+    }
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(40));
+    let steps: Vec<&str> = super::reference::steps()
+        .into_iter()
+        .filter(|step| !step.contains("table"))
+        .collect();
+    runner
+        .run(&(cell(), prop::sample::select(steps)), |(cell, step)| {
+            drop(one_step(step, &cell));
+            Ok(())
+        })
+        .unwrap();
+}
