@@ -2,9 +2,11 @@
 //! language costs. Then the way from rows to an index that answers. `cargo bench --bench mapping`.
 
 #![expect(
+    clippy::cast_precision_loss,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
+    clippy::too_many_lines,
     reason = "a bench may stop and prints what it measured"
 )]
 

@@ -20,6 +20,7 @@ mod fuzz;
 mod isolation;
 mod meaning;
 mod mappings_init;
+mod mappings_profile;
 mod mappings_walk;
 mod mcp_probes;
 mod mcp_field_reports;

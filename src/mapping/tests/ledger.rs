@@ -142,10 +142,10 @@ const VAUTO: &[Held] = &[
         holds("vauto-csv", "U10115", json!({ "status": "available" }));
     }),
     ("vauto.csv", "U10117", "Disposition", || {
-        gone("vauto-csv", "U10117")
+        gone("vauto-csv", "U10117");
     }),
     ("vauto.csv", "N26118", "Disposition", || {
-        gone("vauto-csv", "N26118")
+        gone("vauto-csv", "N26118");
     }),
     ("vauto.csv", "U10124", "Description", || {
         let description = there("vauto-csv", "U10124")["description"].to_string();

@@ -171,7 +171,11 @@ fn any_text_as_a_mapping_file() {
 fn marks(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::Array(_)
+        | Value::Object(_)) => other.to_string(),
     };
     text.chars()
         .filter(|c| c.is_alphanumeric())

@@ -74,7 +74,7 @@ const STEPS: &[Example] = &[
         None,
     ),
     Example(
-        r#"{ number = { implied_decimals = 2 } }"#,
+        "{ number = { implied_decimals = 2 } }",
         r#""003475000""#,
         "34750",
         None,
@@ -169,7 +169,7 @@ const STEPS: &[Example] = &[
     ),
     Example(r#""first""#, r#"["2020"]"#, r#""2020""#, None),
     Example(r#""dedupe""#, r#"["a","b","a"]"#, r#"["a","b"]"#, None),
-    Example(r#"{ limit = 2 }"#, r#"["a","b","c"]"#, r#"["a","b"]"#, None),
+    Example("{ limit = 2 }", r#"["a","b","c"]"#, r#"["a","b"]"#, None),
     Example(
         r#"{ urls = "https://www.dealer.example" }"#,
         r#"["/1.jpg","javascript:x"]"#,
@@ -572,8 +572,7 @@ pub(super) fn steps() -> Vec<&'static str> {
 
 fn name(step: &str) -> &str {
     let bare = step.trim_start_matches(['"', '{', ' ']);
-    let end = bare.find(['"', ' ']).unwrap_or(bare.len());
-    &bare[..end]
+    bare.split(['"', ' ']).next().unwrap()
 }
 
 #[test]
@@ -618,7 +617,7 @@ fn reference() -> String {
         )
         .unwrap();
         match wrong {
-            Wrong::Row(row, words) => write!(text, "`{row}`: \"{words}\".\n").unwrap(),
+            Wrong::Row(row, words) => writeln!(text, "`{row}`: \"{words}\".").unwrap(),
             Wrong::File(written, words) => {
                 write!(
                     text,
