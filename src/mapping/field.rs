@@ -19,6 +19,10 @@ pub(super) enum Kind {
     Texts,
     /// A value of `other_attributes`.
     Any,
+    /// An RFC 3339 instant, written in UTC.
+    Instant,
+    /// A charge's name, as long as AAP lets it be.
+    Label,
     /// Degrees up to this many either way.
     Degrees(i64),
     /// An IANA time zone.
@@ -135,6 +139,18 @@ pub(super) fn finish(kind: Kind, value: Value) -> Result<Value, String> {
         (Kind::Urls, value) => list(value, is_web_address),
         (Kind::Texts, value) => list(value, |_| true),
         (Kind::Any, value) => any(value),
+        (Kind::Instant, Value::String(text)) => match text.trim().parse::<jiff::Timestamp>() {
+            Ok(instant) => Ok(Value::String(instant.to_string())),
+            Err(_) => Err("is no instant; add a `datetime` step".to_owned()),
+        },
+        (Kind::Instant, _) => Err("is no instant; add a `datetime` step".to_owned()),
+        (Kind::Label, value) => {
+            let name = text(value)?;
+            if name.as_str().is_some_and(|name| name.chars().count() > 120) {
+                return Err("has more than 120 characters".to_owned());
+            }
+            Ok(name)
+        }
         (Kind::Degrees(bound), value) => degrees(&value, bound),
         (Kind::Zone, Value::String(zone)) if jiff::tz::TimeZone::get(zone.trim()).is_ok() => {
             Ok(Value::String(zone.trim().to_owned()))
@@ -259,12 +275,21 @@ fn any(value: Value) -> Result<Value, String> {
     }
 }
 
-/// Whether text is an absolute http(s) address without blanks.
+/// Whether text is an absolute http(s) address in the characters of RFC 3986, which the contract asks for.
 pub(super) fn is_web_address(text: &str) -> bool {
     let rest = text
         .strip_prefix("https://")
         .or_else(|| text.strip_prefix("http://"));
     rest.is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~:/?#@!$&'()*+,;=%".contains(&byte))
+        && text.split('%').skip(1).all(|after| {
+            let mut digits = after.bytes();
+            let mut hex = || digits.next().is_some_and(|digit| digit.is_ascii_hexdigit());
+            hex() && hex()
+        })
+        && text.matches('#').count() < 2
         && text.parse::<http::Uri>().is_ok()
         && text.len() <= 2_000
 }

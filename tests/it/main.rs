@@ -19,6 +19,7 @@ mod fleet;
 mod fuzz;
 mod isolation;
 mod meaning;
+mod mappings_check;
 mod mappings_init;
 mod mappings_profile;
 mod mappings_walk;

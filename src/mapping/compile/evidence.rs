@@ -32,7 +32,7 @@ impl Compiler {
             }
         };
         let code = part(self, "code", Kind::Text);
-        let name = part(self, "name", Kind::Text);
+        let name = part(self, "name", Kind::Label);
         let amount = part(self, "amount", PRICE);
         self.leftover(
             "fees",

@@ -165,7 +165,7 @@ impl Compiler {
         let children = self.needed_text(at, &mut table, "children");
         let when = self.text(&mut table, "when");
         let when = when.and_then(|text| self.expr("profile.fees.when", &text, ITEM));
-        let name = self.needed(at, &mut table, "name", Kind::Text);
+        let name = self.needed(at, &mut table, "name", Kind::Label);
         let amount = self.needed(at, &mut table, "amount", PRICE);
         self.leftover(at, &table, &["children", "when", "name", "amount"]);
         Some(DefaultFees {

@@ -101,12 +101,14 @@ impl Compiler {
         let mut table = self.table("updated_at", value)?;
         let provenance = self.text(&mut table, "provenance").unwrap_or_default();
         let field = match provenance.as_str() {
-            "source_column" => self.field_of("updated_at", "updated_at", Kind::Text, table, FIELD),
+            "source_column" => {
+                self.field_of("updated_at", "updated_at", Kind::Instant, table, FIELD)
+            }
             "as_of" => {
                 self.leftover("updated_at", &table, &["provenance"]);
                 Some(Field {
                     name: "updated_at".to_owned(),
-                    kind: Kind::Text,
+                    kind: Kind::Instant,
                     origin: Origin::AsOf,
                     when: None,
                     steps: Vec::new(),

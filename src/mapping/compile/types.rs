@@ -111,9 +111,16 @@ fn takes(kind: Kind, gives: Gives) -> bool {
     match kind {
         Kind::Any => true,
         // A list step leaves a text that is no list as it is; a list as such is never a text.
-        Kind::Text | Kind::Word(_) | Kind::Date | Kind::Url | Kind::Zone | Kind::Clock => {
+        Kind::Text
+        | Kind::Word(_)
+        | Kind::Date
+        | Kind::Url
+        | Kind::Zone
+        | Kind::Clock
+        | Kind::Instant
+        | Kind::Label => {
             !matches!(gives, Gives::Truth | Gives::List)
-                && (gives != Gives::Number || matches!(kind, Kind::Text))
+                && (gives != Gives::Number || matches!(kind, Kind::Text | Kind::Label))
         }
         Kind::Whole { .. } | Kind::Amount | Kind::Degrees(_) => {
             !matches!(gives, Gives::Truth | Gives::List)
@@ -137,6 +144,8 @@ fn named(kind: Kind) -> String {
         Kind::Texts => "a list of texts".to_owned(),
         Kind::Any => "a text, a number, a truth value or a list".to_owned(),
         Kind::Degrees(bound) => format!("a number from -{bound} to {bound}"),
+        Kind::Instant => "an instant, by a `datetime` step".to_owned(),
+        Kind::Label => "a text of up to 120 characters".to_owned(),
         Kind::Zone => "an IANA time zone".to_owned(),
         Kind::Clock => "a time of day as HH:MM".to_owned(),
     }

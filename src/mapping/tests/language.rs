@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::report::Report;
 use super::super::{Finding, Mapping, Outcome, Row, Tables};
 
 /// A mapping with one field `x` under test, as `other_attributes.x`.
@@ -835,4 +836,169 @@ fn a_report_counts_without_showing_cells() {
     );
     assert!(report.has_findings());
     assert!(!report.to_string().contains("secret"), "{report}");
+}
+
+#[test]
+fn rows_that_cannot_be_served_are_findings_of_the_report() {
+    let mut report = Report::new(&dealer(""));
+    report.add(&listing(&dealer(""), json!({})));
+    assert!(!report.has_findings());
+    report.refused("/price");
+    report.garbled("has 3 cells for 2 columns");
+    assert!(report.has_findings());
+    let unusable = &report.to_json()["unusable"];
+    assert_eq!(
+        unusable,
+        &json!({ "breaks the contract at /price": 1, "garbled row: has 3 cells for 2 columns": 1 })
+    );
+}
+
+/// What the contract would refuse a whole listing for costs only the member.
+#[test]
+fn a_member_that_breaks_the_contract_does_not_cost_the_vehicle() {
+    let mapping = Mapping::parse(
+        "name = 't'\n[source]\nkind = 'feed'\nformat = 'json'\n[fields]\nvehicle_id = { value = '1' }\n\
+         status = { value = 'available' }\nphotos = { from = 'p', steps = ['urls'] }\nlist_price = 'l'\n\
+         [fees]\noverrides = 'fees'\ncode = 'c'\nname = 'n'\namount = 'a'\n\
+         [updated_at]\nprovenance = 'source_column'\nfrom = 't'\n",
+    )
+    .unwrap_or_else(|findings| panic!("{findings:?}"));
+    let photos = [
+        "https://i.example/a|b.jpg",
+        "https://i.example/{1}.jpg",
+        "https://i.example/%zz",
+        "https://i.example/1.jpg",
+    ];
+    let fees = [json!({ "c": "D", "n": "x".repeat(121), "a": 1 })];
+    let cells = json!({ "p": photos, "l": 9000, "fees": fees, "t": "2026-11-01T01:00:00+01:00" });
+    let Outcome::Published(listing, warnings) = mapping.apply(&row(cells), &tables()) else {
+        panic!("not published")
+    };
+    assert_eq!(listing["photos"], json!(["https://i.example/1.jpg"]));
+    assert!(!listing.contains_key("fees"), "{listing:?}");
+    assert_eq!(warnings.len(), 1);
+    assert_eq!(listing["updated_at"], "2026-11-01T00:00:00Z");
+    let Outcome::Rejected { reason, .. } =
+        mapping.apply(&row(json!({ "t": "yesterday" })), &tables())
+    else {
+        panic!("a vehicle without a time of its own is not shown")
+    };
+    assert!(reason.contains("is no instant"), "{reason}");
+}
+
+/// Wrong types are found at load: a constant, a default, a table's value, a last step.
+#[test]
+fn what_could_never_fill_a_member_does_not_load() {
+    for (field, key, words) in [
+        (
+            "year = { value = 'old' }",
+            "fields.year.value",
+            "is not a whole number",
+        ),
+        (
+            "year = { from = 'y', steps = ['boolean'] }",
+            "fields.year",
+            "`boolean` does not give a whole number",
+        ),
+        (
+            "vin = { from = 'v', steps = [{ split = ',' }] }",
+            "fields.vin",
+            "`split` does not give a text",
+        ),
+        (
+            "dc_fast_charge = { from = 'd', steps = ['number'] }",
+            "fields.dc_fast_charge",
+            "does not give true or false",
+        ),
+        (
+            "inventory_date = { from = 'd', steps = ['number'] }",
+            "fields.inventory_date",
+            "does not give a date",
+        ),
+        (
+            "photos = { from = 'p', steps = ['number'] }",
+            "fields.photos",
+            "does not give a list of http(s) addresses",
+        ),
+        (
+            "condition = { from = 'c', steps = [{ table = 'c' }] }",
+            "fields.condition.steps[0]",
+            "value for \"D\" is none of new, used, cpo",
+        ),
+        (
+            "condition = { from = 'c', steps = ['number', { table = 'c' }] }",
+            "fields.condition.steps[1]",
+            "cannot be reached",
+        ),
+        (
+            "condition = { from = 'c', steps = [{ sentinel = ['d'] }, { table = 'c' }] }",
+            "fields.condition.steps[1]",
+            "not entered",
+        ),
+        (
+            "vehicle_type = { from = 't', steps = [{ default = 'bike' }] }",
+            "fields.vehicle_type.steps[0]",
+            "the default is none of",
+        ),
+    ] {
+        let codes = if field.contains("table") {
+            "[tables]\nc = { D = 'demo', N = 'new' }\n"
+        } else {
+            ""
+        };
+        let found = findings(&format!(
+            "name = 't'\n[source]\nkind = 'feed'\nformat = 'json'\n[fields]\nvehicle_id = 'i'\nstatus = 's'\n{field}\n\
+             [updated_at]\nprovenance = 'as_of'\n{codes}"
+        ));
+        let fits = |finding: &&Finding| finding.key == key && finding.reason.contains(words);
+        assert!(
+            found.iter().any(|finding| fits(&finding)),
+            "{field}: {found:?}"
+        );
+    }
+}
+
+/// Sold, deleted and withdrawn: hidden with the reason, and known by their identifiers, so that an agent who asks
+/// for one hears that it is no longer offered. No status but AAP's three is ever published.
+// AAP-356
+#[test]
+fn what_is_not_for_sale_is_never_published() {
+    let mapping = Mapping::parse(
+        "name = 't'\n[source]\nkind = 'feed'\nformat = 'json'\n[[filter]]\nkeep = \"row.deleted != 'Y'\"\nreason = 'deleted'\n\
+         [[filter]]\nkeep = \"not text(row.sold_on)\"\nreason = 'sold'\n[fields]\nvehicle_id = 'id'\nstock = 'id'\n\
+         status = { from = 'status', steps = ['lower', { table = { of = 'status', miss = 'hide' } }] }\n\
+         [updated_at]\nprovenance = 'as_of'\n[tables]\n\
+         status = { active = 'available', sold = { hide = 'sold' }, withdrawn = { hide = 'withdrawn' } }\n",
+    )
+    .unwrap_or_else(|findings| panic!("{findings:?}"));
+    let with = |member: &str, value: &str| {
+        let mut cells = json!({ "id": "1", "deleted": "N", "sold_on": "", "status": "Active" });
+        cells[member] = value.into();
+        mapping.apply(&row(cells), &tables())
+    };
+    assert!(matches!(with("id", "1"), Outcome::Published(..)));
+    for (member, value, why) in [
+        ("deleted", "Y", "deleted"),
+        ("sold_on", "20261128", "sold"),
+        ("status", "SOLD", "sold"),
+        ("status", "Withdrawn", "withdrawn"),
+        ("status", "who knows", "a code that the table lacks"),
+    ] {
+        let Outcome::Hidden {
+            identifiers,
+            reason,
+        } = with(member, value)
+        else {
+            panic!("{member} {value} is shown")
+        };
+        assert_eq!(reason, why);
+        assert_eq!(identifiers.stock.as_deref(), Some("1"));
+    }
+    // Neither is a row that a filter cannot judge, nor one without any status.
+    let torn = mapping.apply(
+        &row(json!({ "id": "1", "status": "Active", "deleted": "N" })),
+        &tables(),
+    );
+    assert!(matches!(torn, Outcome::Rejected { .. }), "{torn:?}");
+    assert!(matches!(with("status", ""), Outcome::Rejected { .. }));
 }

@@ -270,3 +270,52 @@ fn the_template_loads_and_says_what_a_technician_needs() {
     let mapping = Mapping::parse(&other).unwrap_or_else(|findings| panic!("{findings:?}"));
     assert!(mapping.supplied_fields().contains("price"));
 }
+
+/// A mapping's `differences.toml`.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Differences {
+    #[serde(default)]
+    members: BTreeMap<String, String>,
+    vehicles: BTreeMap<String, (String, String)>,
+}
+
+/// Each preset's expected vehicles against the facts: every difference stands, with its reason, in
+/// `differences.toml` beside it. That the expected vehicles come out is held where the sources are tested, and by
+/// `forecourt mappings test`.
+#[test]
+fn every_difference_to_the_facts_is_listed_with_its_reason() {
+    let mut presets = 0;
+    for entry in std::fs::read_dir(root().join("mappings")).unwrap() {
+        let folder = entry.unwrap().path();
+        if !folder.is_dir() {
+            continue;
+        }
+        presets += 1;
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+        let expected: Vec<Listing> = serde_json::from_str(&read("expected.json")).unwrap();
+        let listed: Differences = toml::from_str(&read("differences.toml")).unwrap();
+        let (whole, single): (Vec<&str>, Vec<&str>) = COMPARED
+            .iter()
+            .partition(|member| listed.members.contains_key(**member));
+        let found = differences(&expected, &single);
+        let wanted = listed.vehicles.iter();
+        let wanted: BTreeMap<String, String> = wanted
+            .map(|(key, (difference, _))| (key.clone(), difference.clone()))
+            .collect();
+        assert_eq!(found, wanted, "{}", folder.display());
+        for member in whole {
+            let differs = differences(&expected, &[member])
+                .keys()
+                .any(|key| key.ends_with(&format!(".{member}")));
+            assert!(differs, "{}: {member} does not differ", folder.display());
+        }
+        let reasons = listed.vehicles.values().map(|(_, reason)| reason);
+        assert!(
+            reasons
+                .chain(listed.members.values())
+                .all(|reason| reason.len() > 8)
+        );
+    }
+    assert_eq!(presets, 7);
+}
