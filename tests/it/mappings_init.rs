@@ -120,8 +120,17 @@ async fn renamed_sql(case: &Case, folder: &Path) -> String {
     format!("sqlite://{}", file.display())
 }
 
-/// Writes the mapping, makes the edits, and runs the case.
+/// Writes the mapping, makes the edits, and runs the case on its sample.
 fn run(case: &Case, from: &str, folder: &Path) {
+    run_on(case, from, folder, &[]);
+}
+
+/// The same on what `more` says.
+fn run_on(case: &Case, from: &str, folder: &Path, more: &[&str]) {
+    let test = |folder: &Path| {
+        let args = ["mappings", "test", folder.to_str().unwrap()];
+        forecourt(&[&args[..], more].concat())
+    };
     let preset = case.preset;
     let mapping = folder.join("mapping.toml");
     let to = mapping.to_str().unwrap();
@@ -130,7 +139,7 @@ fn run(case: &Case, from: &str, folder: &Path) {
     // A second time it would be written over.
     let again = forecourt(&["mappings", "init", "--from", from, "--to", to]);
     assert_eq!(again.status.code(), Some(2), "{preset}");
-    let open = forecourt(&["mappings", "test", folder.to_str().unwrap()]);
+    let open = test(folder);
     let said = text(&open);
     assert_eq!(
         open.status.code(),
@@ -164,7 +173,7 @@ fn run(case: &Case, from: &str, folder: &Path) {
         }
     }
     fs::write(&mapping, lines.join("\n")).unwrap();
-    let output = forecourt(&["mappings", "test", folder.to_str().unwrap()]);
+    let output = test(folder);
     assert_eq!(output.status.code(), Some(0), "{preset}: {}", text(&output));
 }
 
@@ -462,4 +471,173 @@ async fn dms() {
     let folder = folder(&case);
     let url = renamed_sql(&case, folder.path()).await;
     run(&case, &url, folder.path());
+}
+
+/// A private MariaDB on a socket, ended with the value.
+struct MariaDb {
+    process: std::process::Child,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for MariaDb {
+    fn drop(&mut self) {
+        // It may have ended by itself, which is as good.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+impl MariaDb {
+    /// Starts one; the database refuses to run as root, so root steps down.
+    fn start() -> Self {
+        use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
+        use std::os::unix::process::CommandExt as _;
+        let folder = tempfile::tempdir_in("/tmp").unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let root = fs::metadata("/proc/self").unwrap().uid() == 0;
+        if root {
+            chown(folder.path(), Some(65_534), Some(65_534)).unwrap();
+        }
+        let at = |name: &str| folder.path().join(name).display().to_string();
+        let command = |program: &str, args: &[String]| {
+            let place = ["/usr/bin", "/usr/sbin", "/usr/local/bin"]
+                .map(|place| Path::new(place).join(program))
+                .into_iter()
+                .find(|path| path.exists());
+            let mut command = Command::new(place.unwrap_or_else(|| panic!("{program} is missing")));
+            let quiet = std::process::Stdio::null;
+            command
+                .arg("--no-defaults")
+                .args(args)
+                .stdout(quiet())
+                .stderr(quiet());
+            if root {
+                command.uid(65_534).gid(65_534);
+            }
+            command
+        };
+        let data = format!("--datadir={}", at("data"));
+        let plain = ["--auth-root-authentication-method=normal", "--skip-test-db"];
+        let mut args = plain.map(str::to_owned).to_vec();
+        args.push(data.clone());
+        assert!(
+            command("mariadb-install-db", &args)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let (socket, pid) = (at("socket"), at("pid"));
+        let args = [
+            "--skip-networking".to_owned(),
+            data,
+            format!("--socket={socket}"),
+            format!("--pid-file={pid}"),
+        ];
+        let process = command("mariadbd", &args).spawn().unwrap();
+        Self { process, folder }
+    }
+
+    fn url(&self, database: &str) -> String {
+        let socket = self.folder.path().join("socket");
+        format!(
+            "mysql://root@localhost/{database}?socket={}",
+            socket.display()
+        )
+    }
+
+    /// Connects as soon as it answers.
+    async fn connect(&mut self) -> sqlx::MySqlConnection {
+        use sqlx::ConnectOptions as _;
+        let options: sqlx::mysql::MySqlConnectOptions = self.url("").parse().unwrap();
+        let began = std::time::Instant::now();
+        loop {
+            match options.connect().await {
+                Ok(session) => return session,
+                Err(error) => assert!(began.elapsed().as_secs() < 60, "{error}"),
+            }
+            assert!(
+                self.process.try_wait().unwrap().is_none(),
+                "the server ended"
+            );
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn website() {
+    use sqlx::Connection as _;
+    let case = Case {
+        preset: "mysql-website",
+        renamed: &[
+            ("stock_no", "stock_number"),
+            ("vin", "vin_no"),
+            ("model_year", "year"),
+            ("ext_color", "colour"),
+            ("int_color", "interior_colour"),
+            ("fuel", "fuel_type"),
+            ("transmission", "gearbox"),
+            ("drivetrain", "drive_type"),
+            ("odometer", "mileage"),
+            ("odometer_unit", "mileage_unit"),
+            ("options", "equipment"),
+            ("images", "photos"),
+            ("description", "comments"),
+            ("date_added", "lot_date"),
+            ("updated_at", "last_changed"),
+        ],
+        edits: &[
+            (
+                "price",
+                "price = { basis = \"all_mandatory_included\", from = \"price\", when = \"row.price_includes_fees == 1 and row.call_for_price == 0\", steps = [\"number\", { sentinel = [0, 1] }, \"whole_dollars\"] }",
+            ),
+            (
+                "updated_at",
+                "updated_at = { provenance = \"source_column\", from = \"last_changed\", steps = [{ datetime = { format = \"%Y-%m-%d %H:%M:%S\", zone = \"UTC\" } }] }",
+            ),
+            (
+                "+duplicates",
+                "fees = { defaults = { table = \"dealer_fee\", when = \"row.type in item.applies_to\" }, overrides = \"vehicle_fee\", code = \"code\", name = \"label\", amount = { from = \"amount\", steps = [\"number\", \"whole_dollars\"] }, mandatory = \"item.mandatory == 1\", government = \"item.government | default(0) == 1\" }",
+            ),
+            (
+                "vehicle_id",
+                "vehicle_id = { template = \"web-{{ row.id }}\" }",
+            ),
+            (
+                "list_price",
+                "list_price = { from = \"price\", when = \"row.price_includes_fees == 0 and row.call_for_price == 0\", steps = [\"number\", { sentinel = [0, 1] }, \"whole_dollars\"] }",
+            ),
+            (
+                "+list_price",
+                "rooftop = { from = \"type\", steps = [{ table = \"rooftop\" }] }",
+            ),
+            (
+                "+[tables]",
+                "rooftop = { car = \"Harbor Point Motors\", rv = \"Harbor Point Motors\", other = \"Harbor Point Motors\", motorcycle = \"Harbor Point Cycles\" }",
+            ),
+            (
+                "photos",
+                "photos = { from = \"photos\", steps = [{ split = [\",\", \"|\"] }, { urls = \"https://www.dealer.example\" }, \"dedupe\", { limit = 40 }] }",
+            ),
+            (
+                "source =",
+                "source = { value = \"dealer's website record\" }",
+            ),
+        ],
+    };
+    let folder = folder(&case);
+    let mut server = MariaDb::start();
+    let mut session = server.connect().await;
+    let mut sql = fs::read_to_string("mappings/mysql-website/sample.sql").unwrap();
+    for (old, new) in case.renamed {
+        let pattern = regex::Regex::new(&format!(r"\b{old}\b( [A-Z]|[),])")).unwrap();
+        sql = pattern.replace_all(&sql, format!("{new}$1")).into_owned();
+    }
+    for sql in ["CREATE DATABASE dms", "USE dms", &sql] {
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        sqlx::raw_sql(sql).execute(&mut session).await.unwrap();
+    }
+    session.close().await.unwrap();
+    let url = server.url("dms");
+    run_on(&case, &url, folder.path(), &["--url", &url]);
 }

@@ -15,14 +15,18 @@ use crate::app;
 use crate::mapping::{Outcome, Plan, Row, Tables};
 use crate::sources::{self, Source};
 
-pub(super) async fn test(
-    folders: &[PathBuf],
-    write: bool,
-    output: Output,
-) -> Result<Exit, Failure> {
+/// How cases are run.
+pub(super) struct How {
+    /// Whether a missing expected.json is made.
+    pub(super) write: bool,
+    /// A database that is read instead of the sample.
+    pub(super) url: Option<String>,
+}
+
+pub(super) async fn test(folders: &[PathBuf], how: &How, output: Output) -> Result<Exit, Failure> {
     let (mut lines, mut results, mut exit) = (Vec::new(), Vec::new(), Exit::Fine);
     for folder in folders {
-        let differences = run_case(folder, write).await?;
+        let differences = run_case(folder, how).await?;
         let mark = if differences.is_empty() { '√' } else { '×' };
         if !differences.is_empty() {
             exit = Exit::Findings;
@@ -37,7 +41,7 @@ pub(super) async fn test(
 }
 
 /// How what the sample became differs from what was expected.
-async fn run_case(folder: &Path, write: bool) -> Result<Vec<String>, Failure> {
+async fn run_case(folder: &Path, how: &How) -> Result<Vec<String>, Failure> {
     let mapping = read_mapping(&folder.join("mapping.toml"))?;
     let mut published = Vec::new();
     let take = |row: Row, tables: &Tables| {
@@ -45,14 +49,18 @@ async fn run_case(folder: &Path, write: bool) -> Result<Vec<String>, Failure> {
             published.push(listing);
         }
     };
-    if folder.join("rows.json").exists() {
+    if let Some(url) = &how.url {
+        let settings = sources::Settings::Sql(sources::sql::Settings::new(url));
+        let source = Source::open(settings, mapping.plan()).await?;
+        source.read(take).await?;
+    } else if folder.join("rows.json").exists() {
         recorded(folder, take)?;
     } else {
         play(folder, mapping.plan(), take).await?;
     }
     let mut found = mapping.resolve_duplicates(published).kept;
     let file = folder.join("expected.json");
-    if write && !file.exists() {
+    if how.write && !file.exists() {
         let text = serde_json::to_string_pretty(&found)
             .map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
         fs::write(&file, text + "\n")

@@ -42,6 +42,9 @@ pub(super) enum Command {
         /// Write expected.json where there is none: look at it before you keep it
         #[arg(long)]
         write: bool,
+        /// Read this database instead of the sample
+        #[arg(long, value_name = "URL")]
+        url: Option<String>,
     },
 }
 
@@ -87,7 +90,11 @@ pub(super) async fn run(
             explain(which.pairs(sources)?, &vehicle, output).await
         }
         Command::Init(arguments) => init::run(arguments, sources, output).await,
-        Command::Test { folders, write } => cases::test(&folders, write, output).await,
+        Command::Test {
+            folders,
+            write,
+            url,
+        } => cases::test(&folders, &cases::How { write, url }, output).await,
     }
 }
 

@@ -318,7 +318,12 @@ fn vehicle_id(members: &Members<'_>, key: Option<&str>) -> Option<String> {
 fn photos(members: &mut Members<'_>) -> Option<String> {
     let column = members.get("photos")?;
     let tail = ["\"dedupe\"".to_owned(), "{ limit = 40 }".to_owned()];
-    let urls = if column.any(|value| value.starts_with('/') && !value.starts_with("//")) {
+    let relative = |value: &str| {
+        value
+            .split(['|', ';', ',', '"', '[', ' '])
+            .any(|part| part.starts_with('/') && !part.starts_with("//"))
+    };
+    let urls = if column.any(relative) {
         members
             .questions
             .push("fields.photos: which address do relative photo addresses stand on?".to_owned());

@@ -22,6 +22,9 @@ use column::Columns;
 
 pub use schema::{Schema, choose};
 
+/// A table with more columns says more than what its codes mean.
+const MAX_LIST_COLUMNS: usize = 4;
+
 /// What was seen of a source.
 #[derive(Debug, Default)]
 pub struct Sample {
@@ -48,10 +51,13 @@ impl Sample {
         self.columns.add(row);
     }
 
-    /// Looks at a side table; whether it is a list of codes, whose texts go into the mapping's own tables.
+    /// Looks at a side table; whether it is only a list of codes, whose texts go into the mapping's own tables.
     pub fn side_table(&mut self, name: &str, rows: &[Map<String, Value>]) -> bool {
         let lists = codes::lists(name, rows);
-        let is_list = !lists.is_empty();
+        let narrow = rows
+            .first()
+            .is_some_and(|row| row.len() <= MAX_LIST_COLUMNS);
+        let is_list = narrow && !lists.is_empty();
         self.lists.extend(lists);
         is_list
     }
