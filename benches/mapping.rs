@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use forecourt::clock::Clock;
 use forecourt::contract::Capabilities;
-use forecourt::contract::Contract;
 use forecourt::contract::capabilities::{Scope, SearchOptions};
+use forecourt::contract::{Contract, Skill};
 use forecourt::inventory::{Frame, Inventory, Reader, Settings, Unit};
 use forecourt::mapping::{Mapping, Outcome, Row, Tables};
 use forecourt::profile::{Profile, Rooftop};
@@ -452,7 +452,7 @@ fn index(rows: Vec<Row>, mapping: Mapping) {
         mapping.features().to_vec(),
     );
     let supplied = mapping.supplied_fields();
-    let options = SearchOptions::new(Scope::Dealer, true);
+    let options = SearchOptions::new(Scope::Dealer, &Skill::ALL);
     let capabilities = Capabilities::compile(&supplied, true, &options).expect("capabilities");
     let (rows, mapping) = (Arc::new(rows), Arc::new(mapping));
     let reader = Reader::new(move |sink| {
