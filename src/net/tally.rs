@@ -15,7 +15,7 @@ const NAMES: [&str; 9] = [
     "timeout",
     "lost",
     "too_large",
-    "set_up",
+    "own_fault",
 ];
 
 /// Counts endings.
@@ -39,7 +39,7 @@ impl Tally {
             Err(NetError::ConnectTimeout | NetError::Timeout) => 5,
             Err(NetError::Lost(_)) => 6,
             Err(NetError::TooLarge(_)) => 7,
-            Err(NetError::SetUp(_)) => 8,
+            Err(NetError::SetUp(_) | NetError::Write(_)) => 8,
         };
         if let Some(count) = self.0.get(place) {
             count.fetch_add(1, Ordering::Relaxed);
