@@ -13,8 +13,10 @@ use crate::oauth::{Gate, Issuer};
 use crate::profile::Profile;
 use crate::seal::KeyRing;
 
+pub mod calls;
 mod quota;
 
+use calls::Calls;
 use quota::Meter;
 pub use quota::Quota;
 
@@ -67,10 +69,21 @@ pub struct Urls {
     pub poppy: String,
     /// Named in discovery only when it is there (AAP-047): it describes the native PAP API.
     pub openapi: Option<String>,
+    /// The dealer's own website, for every address that is not ours.
+    pub website: Option<Website>,
     /// Further domains of the same company, each with a `poppy.json` of its own.
     pub aliases: Vec<String>,
     /// Further host names, without port, under which a proxy reaches this deployment.
     pub hosts: Vec<String>,
+}
+
+/// The dealer's own website, behind this process.
+#[derive(Clone, Debug)]
+pub struct Website {
+    /// Its base URL; what stands after host and port is not used.
+    pub upstream: String,
+    /// How long nothing may move before its answer begins.
+    pub timeout: Duration,
 }
 
 /// What an operator chooses for the MCP endpoint.
@@ -125,6 +138,7 @@ pub struct Deployment {
     pub pap: Option<Arc<Issuer>>,
     pub gates: Gates,
     pub clock: Clock,
+    pub calls: Calls,
     meter: Meter,
 }
 
@@ -179,6 +193,7 @@ impl Deployment {
             gates: parts.gates,
             meter: Meter::new(parts.quota, parts.clock.clone()),
             clock: parts.clock,
+            calls: Calls::default(),
         })
     }
 
@@ -190,6 +205,11 @@ impl Deployment {
     /// Whether the caller may run the skill now: its quota (AAP-102).
     pub fn permit(&self, caller: &Caller, skill: Skill) -> Result<(), AapError> {
         self.meter.take(caller, skill)
+    }
+
+    /// Requests a minute that all callers together may make, where it is limited.
+    pub fn requests_per_minute(&self) -> Option<u32> {
+        self.meter.requests_per_minute()
     }
 
     /// The profile with exactly this id (AAP-349).

@@ -1,18 +1,19 @@
 //! The product: one call of one skill, whatever binding it came through. Must not know envelopes.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tracing::Instrument as _;
 
-use crate::contract::{AapError, Answer, Caller, ErrorCode, Skill};
+use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
 use crate::skills;
 
 /// A decoded call.
 #[derive(Debug)]
 pub struct Call {
+    pub binding: Binding,
     pub skill: Skill,
     pub payload: Value,
 }
@@ -40,7 +41,7 @@ pub async fn dispatch(
     caller: &Caller,
     call: Call,
 ) -> Result<Answer, Refusal> {
-    let (started, skill) = (Instant::now(), call.skill);
+    let (started, binding, skill) = (Instant::now(), call.binding, call.skill);
     let outcome = if skill.is_read() {
         run(deployment, caller, call).await
     } else {
@@ -49,6 +50,9 @@ pub async fn dispatch(
         let finished = tokio::spawn(lead.in_current_span()).await;
         finished.unwrap_or_else(|lost| Err(AapError::internal(lost)))
     };
+    let code = outcome.as_ref().err().map(|error| error.code);
+    let took = started.elapsed();
+    deployment.calls.note(binding, Some(skill), code, took);
     report(deployment, caller, skill.id(), started, outcome)
 }
 
@@ -85,9 +89,11 @@ fn report(
 pub fn refuse(
     deployment: &Deployment,
     caller: &Caller,
-    skill: Option<Skill>,
+    (binding, skill): (Binding, Option<Skill>),
     error: AapError,
 ) -> Refusal {
+    let calls = &deployment.calls;
+    calls.note(binding, skill, Some(error.code), Duration::ZERO);
     let skill = skill.map_or("unknown", Skill::id);
     span(deployment, caller, skill, Instant::now()).in_scope(|| refusal(error, deployment))
 }

@@ -5,19 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::register::Register;
-use super::{AppError, make_private_folder, with_rooftops, words};
-use crate::clock::Clock;
-use crate::config::{self, Aggregate};
-use crate::contract::Contract;
+use super::{AppError, Ground, make_private_folder, with_rooftops, words};
+use crate::config::{self, Aggregate, Prints};
 use crate::deployment::{Deployment, Gates, LegacySessions, Parts};
 use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
 use crate::leads::{self, Leads};
-use crate::net;
 use crate::oauth::{Authority, Gate, Issuer, Ledger};
 use crate::profile::Profile;
-use crate::seal::KeyRing;
 use crate::sources::Source;
-use crate::store::Store;
 
 /// How long a session id of an older MCP revision lasts.
 const LEGACY_SESSION: Duration = Duration::from_hours(24);
@@ -26,26 +21,48 @@ const LEGACY_SESSION: Duration = Duration::from_hours(24);
 #[derive(Clone, Copy)]
 pub(super) struct Builder<'a> {
     pub(super) settings: &'a config::Deployment,
-    pub(super) contract: &'a Arc<Contract>,
-    pub(super) keys: &'a Arc<KeyRing>,
-    pub(super) store: &'a Arc<Store>,
-    pub(super) clock: &'a Clock,
-    pub(super) peers: &'a net::Client,
+    pub(super) ground: &'a Ground,
     pub(super) data_directory: &'a Path,
+    /// The deployment of this id as it is served now, where it stands on the same ground.
+    pub(super) before: Option<&'a Built>,
+}
+
+/// A deployment, with what its settings were.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) deployment: Arc<Deployment>,
+    prints: Prints,
 }
 
 impl Builder<'_> {
-    pub(super) async fn build(&self, port: u16) -> Result<Deployment, AppError> {
-        let settings = self.settings;
+    /// The deployment: the one that is served now when nothing of it has changed.
+    pub(super) async fn build(self) -> Result<Built, AppError> {
+        let prints = &self.settings.prints;
+        let same = self
+            .before
+            .filter(|before| before.prints.whole == prints.whole);
+        let deployment = match same {
+            Some(before) => Arc::clone(&before.deployment),
+            None => Arc::new(self.anew().await?),
+        };
+        Ok(Built {
+            deployment,
+            prints: prints.clone(),
+        })
+    }
+
+    async fn anew(&self) -> Result<Deployment, AppError> {
+        let (settings, ground) = (self.settings, self.ground);
         let mut mcp = settings.mcp.clone();
         if settings.legacy_sessions {
             mcp.legacy_sessions = Some(LegacySessions {
-                keys: Arc::clone(self.keys),
+                keys: Arc::clone(&ground.keys),
                 lifetime: LEGACY_SESSION,
             });
         }
-        let pap = self.pap(port).await?;
-        let mut urls = settings.public_url.urls(port);
+        let pap = self.pap(ground.port).await?;
+        let mut urls = settings.public_url.urls(ground.port);
+        urls.website.clone_from(&settings.website);
         urls.openapi = pap
             .as_ref()
             .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
@@ -53,7 +70,7 @@ impl Builder<'_> {
         let parts = Parts {
             id: settings.id.clone(),
             domain: settings.domain.clone(),
-            contract: Arc::clone(self.contract),
+            contract: Arc::clone(&ground.contract),
             skills: settings.skills.clone(),
             scope: settings.scope,
             inventory: self.inventory(&profiles).await?,
@@ -64,7 +81,7 @@ impl Builder<'_> {
             mcp,
             pap,
             quota: settings.quota,
-            clock: self.clock.clone(),
+            clock: ground.clock.clone(),
         };
         Deployment::compile(parts).map_err(|errors| AppError::Deployment {
             deployment: settings.id.clone(),
@@ -82,10 +99,10 @@ impl Builder<'_> {
                 &self.settings.public_url.base(port),
                 &self.settings.public_url.urls(port).mcp,
             ),
-            self.peers.clone(),
-            Arc::clone(self.keys),
-            Ledger::Store(Arc::clone(self.store)),
-            self.clock.clone(),
+            self.ground.peers.clone(),
+            Arc::clone(&self.ground.keys),
+            Ledger::Store(Arc::clone(&self.ground.store)),
+            self.ground.clock.clone(),
         );
         let issuer = issuer.await.map_err(|refusal| AppError::Deployment {
             deployment: self.settings.id.clone(),
@@ -99,7 +116,7 @@ impl Builder<'_> {
         let Some(oauth) = &self.settings.oauth else {
             return Ok(Gates::default());
         };
-        let authority = Authority::new(oauth.authority.clone(), self.clock.clone())?;
+        let authority = Authority::new(oauth.authority.clone(), self.ground.clock.clone())?;
         let authority = Arc::new(authority);
         let name = &self.settings.profile.name;
         let gate = |settings| Arc::new(Gate::new(settings, Arc::clone(&authority)));
@@ -147,6 +164,10 @@ impl Builder<'_> {
         profiles: &[Arc<Profile>],
     ) -> Result<Option<Arc<Inventory>>, AppError> {
         let settings = self.settings;
+        let same = |before: &&Built| before.prints.inventory == settings.prints.inventory;
+        if let Some(before) = self.before.filter(same) {
+            return Ok(before.deployment.inventory.clone());
+        }
         if let Some(inventory) = &settings.inventory {
             let reader = self.reader(inventory).await?;
             let features = inventory.mapping.features().to_vec();
@@ -195,7 +216,7 @@ impl Builder<'_> {
         for seller in &aggregate.sellers {
             let id = seller.profile.dealer_id.as_deref().unwrap_or_default();
             let (name, formerly) = (&seller.profile.name, seller.formerly.as_deref());
-            let entered = register.enter(id, name, formerly, self.clock.now());
+            let entered = register.enter(id, name, formerly, self.ground.clock.now());
             entered.map_err(failed)?;
         }
         register.write().map_err(failed)
@@ -220,7 +241,7 @@ impl Builder<'_> {
         features: Vec<(String, String)>,
     ) -> Result<Arc<Inventory>, AppError> {
         let frame = Frame::new(self.settings.scope, profiles, features);
-        let contract = Arc::clone(self.contract);
+        let contract = Arc::clone(&self.ground.contract);
         if let Some(folder) = &settings.directory {
             make_private_folder(folder)?;
         }
@@ -229,8 +250,8 @@ impl Builder<'_> {
             reader,
             frame,
             Arc::new(move |listing| contract.check_listing(listing)),
-            Arc::clone(self.keys),
-            self.clock.clone(),
+            Arc::clone(&self.ground.keys),
+            self.ground.clock.clone(),
         );
         let opened = opened.await.map_err(|cause| AppError::Inventory {
             deployment: self.settings.id.clone(),
@@ -265,9 +286,9 @@ impl Builder<'_> {
         }
         let leads = Leads::new(
             settings.clone(),
-            Arc::clone(self.store),
-            Arc::clone(self.keys),
-            self.clock.clone(),
+            Arc::clone(&self.ground.store),
+            Arc::clone(&self.ground.keys),
+            self.ground.clock.clone(),
         );
         leads
             .map(|leads| Some(Arc::new(leads)))

@@ -21,9 +21,11 @@ pub(super) async fn run(
     sources: &Sources,
     output: Output,
 ) -> Result<Exit, Failure> {
-    let address = match address {
-        Some(address) => address,
-        None => reachable(Config::load(sources)?.server.listen),
+    let address = if let Some(address) = address {
+        address
+    } else {
+        let server = Config::load(sources)?.server;
+        reachable(server.admin_listen.unwrap_or(server.listen))
     };
     let away = |words: String| Failure::new(Exit::Unavailable, format!("{address}: {words}"));
     let answer = tokio::time::timeout(PATIENCE, ask(address))

@@ -102,7 +102,7 @@ enum Command {
     Config(settings::Command),
     /// Ask a running process on this machine whether it is ready
     Healthcheck {
-        /// Where it listens [default: server.listen]
+        /// Where it listens [default: the admin listener, or else the listener of the configuration]
         #[arg(long, value_name = "ADDRESS:PORT")]
         address: Option<std::net::SocketAddr>,
     },

@@ -3,28 +3,75 @@
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use super::failure::{Exit, Failure};
-use crate::app::{App, AppError};
+use crate::app::{App, AppError, Reload, Serving};
 use crate::clock::Clock;
 use crate::config::{Config, Sources};
 use crate::deployment::Deployment;
+use crate::server::{self, Operated, Tls, serve_admin};
+
+/// How often the configuration's files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
     let config = Config::load(sources)?;
     let stop = stop_on_signal()?;
+    let asked = ask_on_hangup()?;
+    let operated = Operated::default();
+    if let Some(address) = config.server.admin_listen {
+        let listener = bind(address).await?;
+        tokio::spawn(serve_admin(listener, Arc::clone(&operated), stop.clone()));
+    }
     let listener = bind(config.server.listen).await?;
     let port = listener
         .local_addr()
         .map_or(config.server.listen.port(), |address| address.port());
+    let tls = config.server.tls.as_ref().map(Tls::open).transpose();
+    let tls = tls.map_err(|error| Failure::new(Exit::Config, error.to_string()))?;
+    let tls = tls.map(Arc::new);
     let app = App::build(&config, port, Clock::system()).await?;
     announce(&config, &app);
-    app.serve(listener, config.server.settings, stop).await;
+    let serving = Serving {
+        listener,
+        settings: server::Settings {
+            tls: tls.clone(),
+            ..config.server.settings.clone()
+        },
+        stop,
+        operated,
+        reload: Some(Reload {
+            sources: sources.clone(),
+            asked,
+            every: LOOK_EVERY,
+            files: config.files(),
+            tls,
+        }),
+    };
+    app.serve_with(serving).await;
     Ok(Exit::Fine)
+}
+
+/// Yields a message at each SIGHUP.
+fn ask_on_hangup() -> Result<mpsc::Receiver<()>, Failure> {
+    let failure = |error: io::Error| Failure::new(Exit::Internal, format!("signals: {error}"));
+    let mut hangup = signal(SignalKind::hangup()).map_err(failure)?;
+    let (sender, receiver) = mpsc::channel(1);
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            // One that waits already is as good as two.
+            if let Err(mpsc::error::TrySendError::Closed(())) = sender.try_send(()) {
+                return;
+            }
+        }
+    });
+    Ok(receiver)
 }
 
 fn announce(config: &Config, app: &App) {
@@ -32,9 +79,6 @@ fn announce(config: &Config, app: &App) {
     app.deployments
         .iter()
         .for_each(|deployment| tell_deployment(deployment));
-    if !config.server.listen.ip().is_loopback() {
-        tracing::warn!("plain HTTP beyond loopback: let only a TLS-terminating proxy reach it");
-    }
 }
 
 fn tell_file(file: &Path) {
@@ -105,6 +149,7 @@ impl From<AppError> for Failure {
                 Exit::Config,
                 "see [deployments.ID.leads] in docs/configuration.md",
             ),
+            AppError::Restart => (Exit::Config, "restart the process"),
             AppError::Register { .. } | AppError::Deployment { .. } | AppError::Site(_) => (
                 Exit::Config,
                 "see [deployments.ID] in docs/configuration.md",

@@ -146,6 +146,21 @@ impl Sources {
         files
     }
 
+    /// The state of the configuration's files and of `more`, as one number: another one means that one of
+    /// them was changed, replaced, added or removed. A link that leads elsewhere now counts, too.
+    pub fn state(&self, more: &[PathBuf]) -> u64 {
+        use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+        use std::os::unix::fs::MetadataExt as _;
+        let mut hasher = DefaultHasher::new();
+        for path in self.find_files(&mut Vec::new()).iter().chain(more) {
+            path.hash(&mut hasher);
+            let about = fs::metadata(path).ok();
+            let about = about.map(|a| (a.dev(), a.ino(), a.len(), a.mtime(), a.mtime_nsec()));
+            about.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// Where a configuration file is looked for when none is named, in order.
     pub fn usual_places(&self) -> Vec<PathBuf> {
         let own_folder = self

@@ -9,8 +9,8 @@ mod compile;
 mod finding;
 
 pub use compile::{
-    Aggregate, Config, Deployment, Inventory, Keys, Oauth, Pap, PublicUrl, Seller, Server,
-    StoreSettings,
+    Aggregate, Config, Deployment, Inventory, Keys, Oauth, Pap, Print, Prints, PublicUrl, Seller,
+    Server, StoreSettings,
 };
 pub use finding::{Finding, Findings};
 pub use load::{Environment, Flag, Sources};

@@ -4,6 +4,7 @@
 mod defaults;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use figment::error::{Actual, Kind};
 use figment::value::{Dict, Tag, Value};
@@ -28,6 +29,8 @@ pub struct Tree {
     /// The same, less what was read or was wrong.
     root: Value,
     files: Vec<PathBuf>,
+    /// The paths that were asked for, each with its key.
+    named: Mutex<Vec<(Key, PathBuf)>>,
 }
 
 impl Tree {
@@ -42,6 +45,7 @@ impl Tree {
             root,
             figment,
             files,
+            named: Mutex::default(),
         }
     }
 
@@ -71,10 +75,19 @@ impl Tree {
             .tag(key)
             .and_then(|tag| self.figment.get_metadata(tag))
             .and_then(|metadata| metadata.source.as_ref());
-        match source {
+        let path = match source {
             Some(Source::File(file)) => file.parent().unwrap_or(Path::new("")).join(path),
             _ => path.to_owned(),
-        }
+        };
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        named.push((key.to_vec(), path.clone()));
+        path
+    }
+
+    /// The paths that the configuration names, each with its key.
+    pub(super) fn named(&self) -> Vec<(Key, PathBuf)> {
+        let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        named.clone()
     }
 
     /// A finding about `key`.

@@ -3,6 +3,7 @@
 
 pub mod canonical;
 pub mod answer;
+mod binding;
 pub mod caller;
 pub mod capabilities;
 pub mod error;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 pub use answer::{Answer, Fragment};
+pub use binding::Binding;
 pub use caller::Caller;
 pub use capabilities::Capabilities;
 pub use error::{AapError, ErrorCode, Problem};

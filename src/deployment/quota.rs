@@ -19,6 +19,8 @@ const MINUTE_MS: u64 = 60_000;
 pub struct Quota {
     pub calls_per_minute: Option<u32>,
     pub leads_per_minute: Option<u32>,
+    /// HTTP requests of all callers together, whatever they ask for.
+    pub requests_per_minute: Option<u32>,
 }
 
 /// Counts calls against a [`Quota`].
@@ -43,6 +45,10 @@ impl Meter {
             clock,
             buckets: Mutex::default(),
         }
+    }
+
+    pub(super) fn requests_per_minute(&self) -> Option<u32> {
+        self.quota.requests_per_minute
     }
 
     /// Takes one call, or says when the next may be tried (AAP-545).
@@ -111,6 +117,7 @@ mod tests {
         let quota = Quota {
             calls_per_minute: Some(2),
             leads_per_minute: Some(1),
+            requests_per_minute: None,
         };
         let meter = Meter::new(quota, clock.clone());
         let anyone = Caller::Anonymous;

@@ -18,11 +18,12 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
+use super::tally::Tally;
 use super::{NetError, Policy, Request, Response, dial, tls};
 
 /// Bytes of a response's status line and headers.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
-const MAX_HEADERS: usize = 100;
+pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
+pub(super) const MAX_HEADERS: usize = 100;
 const MAX_URL_BYTES: usize = 8 * 1024;
 /// What the client itself decides about a message.
 const OWN_HEADERS: [HeaderName; 7] = [
@@ -42,14 +43,15 @@ pub struct Client(Arc<Inner>);
 struct Inner {
     policy: Policy,
     tls: TlsConnector,
+    tally: Tally,
 }
 
 /// A URL that passed the policy.
-struct Target {
+pub(super) struct Target {
     secure: bool,
     /// Without brackets.
-    host: String,
-    port: u16,
+    pub(super) host: String,
+    pub(super) port: u16,
     /// `host[:port]` as written, for the `Host` header.
     authority: HeaderValue,
     path: Uri,
@@ -59,12 +61,23 @@ impl Client {
     /// Reads the policy's certificate files once.
     pub fn new(policy: Policy) -> Result<Self, NetError> {
         let tls = TlsConnector::from(Arc::new(tls::config(&policy)?));
-        Ok(Self(Arc::new(Inner { policy, tls })))
+        Ok(Self(Arc::new(Inner {
+            policy,
+            tls,
+            tally: Tally::default(),
+        })))
+    }
+
+    /// How the requests so far ended.
+    pub fn tally(&self) -> Vec<(&'static str, u64)> {
+        self.0.tally.read()
     }
 
     /// Sends one request and reads its whole answer, within the policy's times and sizes.
     pub async fn send(&self, request: Request) -> Result<Response, NetError> {
-        self.send_into(request, None).await
+        let ended = self.send_into(request, None).await;
+        self.0.tally.note(&ended);
+        ended
     }
 
     /// The same, but the body of a 200 goes into `file`, up to `limit` bytes, and not into memory. The
@@ -109,13 +122,13 @@ impl Client {
     }
 }
 
-enum Link {
+pub(super) enum Link {
     Plain(TcpStream),
     Tls(Box<tokio_rustls::client::TlsStream<TcpStream>>),
 }
 
 impl Link {
-    async fn open(
+    pub(super) async fn open(
         stream: TcpStream,
         target: &Target,
         tls: &TlsConnector,
@@ -131,7 +144,7 @@ impl Link {
 }
 
 impl Target {
-    fn parse(url: &str, policy: &Policy) -> Result<Self, NetError> {
+    pub(super) fn parse(url: &str, policy: &Policy) -> Result<Self, NetError> {
         if url.len() > MAX_URL_BYTES {
             return Err(NetError::Url("too long"));
         }

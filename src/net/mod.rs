@@ -12,10 +12,13 @@ use http::{HeaderMap, Method, StatusCode};
 mod address;
 mod client;
 mod dial;
+mod tally;
 mod tls;
+mod upstream;
 
 pub use client::Client;
 pub use dial::{FakeNetwork, Network};
+pub use upstream::Upstream;
 
 /// How far connections may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

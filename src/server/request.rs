@@ -1,88 +1,250 @@
 //! One request: its id, its host, its surface, and the headers every answer has. Must not decide what a
 //! surface answers.
 
-use std::net::SocketAddr;
+use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Full;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use serde_json::json;
 use tracing::Instrument as _;
 
-use super::router::{Route, Surface};
+use super::connection::Origin;
+use super::health::Health;
+use super::proxies::{Asker, asker};
+use super::router::{Place, Route, Surface};
+use super::stats::{Answerer, Limit};
+use super::throttle::{Left, network};
 use super::{Shared, body, document};
 use crate::bindings::discovery;
 use crate::bindings::{a2a, mcp, pap};
+use crate::deployment::Deployment;
+
+/// A body on its way out: ours, or the website's.
+pub(super) type Outgoing = Either<Full<Bytes>, Incoming>;
+
+/// An answer and who gave it.
+struct Answered {
+    answer: Response<Outgoing>,
+    by: Answerer,
+    deployment: Option<Arc<Deployment>>,
+}
+
+impl Answered {
+    fn ours(by: Answerer, answer: Response<Bytes>) -> Self {
+        Self {
+            answer: answer.map(|body| Either::Left(Full::new(body))),
+            by,
+            deployment: None,
+        }
+    }
+}
 
 /// Answers one request, whatever it is.
 pub(super) async fn answer(
     shared: &Shared,
-    peer: SocketAddr,
+    origin: Origin,
     request: Request<Incoming>,
-) -> Response<Full<Bytes>> {
+) -> Response<Outgoing> {
+    let started = Instant::now();
     let request_id = uuid::Uuid::now_v7().simple().to_string();
     let span = tracing::info_span!("request", request_id);
+    let (method, version) = (method_word(request.method()), request.version());
+    let settings = &shared.settings;
+    let trusted = &settings.trusted_proxies;
+    let asker = asker(request.headers(), origin.peer.ip(), origin.tls, trusted);
     let (head, body) = request.into_parts();
     let mut body = Some(body);
-    let mut answer = route(shared, peer, &head, &mut body).instrument(span).await;
+    let routed = route(shared, origin, asker, (&head, &mut body));
+    let mut answered = routed.instrument(span.clone()).await;
     if let Some(unread) = body
-        && !body::pass_by(unread, &shared.settings).await
+        && !body::pass_by(unread, settings).await
     {
-        answer = closing(answer);
+        answered.answer = closing(answered.answer);
     }
-    let headers = answer.headers_mut();
+    let headers = answered.answer.headers_mut();
     if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert("x-request-id", id);
     }
-    let nosniff = HeaderValue::from_static("nosniff");
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
-    answer.map(Full::new)
+    if answered.by != Answerer::Website {
+        let nosniff = HeaderValue::from_static("nosniff");
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, nosniff);
+        if asker.secure && settings.hsts_s > 0 {
+            let text = format!("max-age={}", settings.hsts_s);
+            if let Ok(value) = HeaderValue::try_from(text) {
+                headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+            }
+        }
+    }
+    let status = answered.answer.status().as_u16();
+    shared.stats.request(answered.by, status, started.elapsed());
+    span.in_scope(|| record(&answered, (method, version), status, started));
+    answered.answer
+}
+
+/// The access log: no path, query, address or header of the request enters (AAP-340, AAP-341).
+fn record(
+    answered: &Answered,
+    (method, version): (&'static str, Version),
+    status: u16,
+    started: Instant,
+) {
+    if answered.by == Answerer::Health {
+        return;
+    }
+    tracing::info!(
+        target: "forecourt::access",
+        protocol = ?version,
+        method,
+        surface = answered.by.id(),
+        deployment = answered.deployment.as_ref().map(|deployment| deployment.id.as_str()),
+        status,
+        latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        "request"
+    );
+}
+
+/// The method, unless it is of the client's own making.
+fn method_word(method: &Method) -> &'static str {
+    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"];
+    let known = KNOWN.into_iter().find(|known| *known == method.as_str());
+    known.unwrap_or("other")
 }
 
 /// Whoever reads the body takes it.
 async fn route(
     shared: &Shared,
-    peer: SocketAddr,
-    head: &Parts,
-    body: &mut Option<Incoming>,
-) -> Response<Bytes> {
-    match head.uri.path() {
-        "/livez" => return health(head, true),
-        "/readyz" => return health(head, (shared.ready)()),
-        _ => {}
+    origin: Origin,
+    asker: Asker,
+    (head, body): (&Parts, &mut Option<Incoming>),
+) -> Answered {
+    if let Some(answer) = probe(shared, origin, head).await {
+        return Answered::ours(Answerer::Health, answer);
     }
-    if let Err(wait_s) = shared.throttle.take(peer.ip(), Instant::now()) {
-        return throttled(wait_s);
+    let nothing = |answer| Answered::ours(Answerer::Nothing, answer);
+    let mut lefts = Vec::new();
+    if let Err(refused) = admit(shared, origin, asker, &mut lefts) {
+        return nothing(refused);
     }
     let Some(host) = host(head) else {
-        return problem(
+        return nothing(problem(
             StatusCode::BAD_REQUEST,
             "bad_host",
             "The request must name exactly one host.",
-        );
+        ));
     };
-    let route = shared.site.load().route(&host, head.uri.path());
-    match route {
-        Route::NoSuchHost => problem(
+    let found = shared.site.load().route(&host, head.uri.path());
+    let mut answered = match found {
+        Route::NoSuchHost => nothing(problem(
             StatusCode::MISDIRECTED_REQUEST,
             "unknown_host",
             "This host name is not served here.",
-        ),
-        Route::NoSuchPath => problem(
+        )),
+        Route::NoSuchPath => nothing(problem(
             StatusCode::NOT_FOUND,
             "not_found",
             "There is nothing at this address.",
-        ),
-        Route::Found(surface) => surface_answer(shared, peer, &surface, head, body).await,
+        )),
+        Route::Found(place) => {
+            place_answer(shared, asker, (&place, &host), (head, body), &mut lefts).await
+        }
+    };
+    for left in lefts {
+        left.tell(answered.answer.headers_mut());
+    }
+    answered
+}
+
+/// Probes, whatever their host. Reasons are for this machine only.
+async fn probe(shared: &Shared, origin: Origin, head: &Parts) -> Option<Response<Bytes>> {
+    let method = &head.method;
+    match head.uri.path() {
+        "/livez" | "/startupz" => Some(Health::good().answer(method, false)),
+        "/readyz" => {
+            let near = origin.peer.ip().to_canonical().is_loopback();
+            Some((shared.ready)().await.answer(method, near))
+        }
+        _ => None,
+    }
+}
+
+/// What is judged before the request is looked at.
+fn admit(
+    shared: &Shared,
+    origin: Origin,
+    asker: Asker,
+    lefts: &mut Vec<Left>,
+) -> Result<(), Response<Bytes>> {
+    let peer = origin.peer.ip().to_canonical();
+    let near = peer.is_loopback() || shared.settings.trusted_proxies.contain(peer);
+    if !origin.tls && !near {
+        shared.stats.limit(Limit::PlainHttp);
+        return Err(problem(
+            StatusCode::FORBIDDEN,
+            "https_required",
+            "Plain HTTP is answered on this machine and to its own proxies only. Use HTTPS.",
+        ));
+    }
+    let Some(quota) = shared.settings.requests_per_minute_per_address else {
+        return Ok(());
+    };
+    let address = network(asker.address);
+    let now = Instant::now();
+    let left = shared.addresses.take("address", quota, address, now);
+    lefts.push(left);
+    if left.spent {
+        shared.stats.limit(Limit::Address);
+        return Err(throttled(left, "this address"));
+    }
+    Ok(())
+}
+
+async fn place_answer(
+    shared: &Shared,
+    asker: Asker,
+    (place, host): (&Place, &str),
+    (head, body): (&Parts, &mut Option<Incoming>),
+    lefts: &mut Vec<Left>,
+) -> Answered {
+    let deployment = Some(Arc::clone(&place.deployment));
+    let by = place.surface.answerer();
+    if let Some(quota) = place.deployment.requests_per_minute() {
+        let (id, now) = (place.deployment.id.clone(), Instant::now());
+        let left = shared.deployments.take("deployment", quota, id, now);
+        lefts.push(left);
+        if left.spent {
+            shared.stats.limit(Limit::Deployment);
+            return Answered {
+                deployment,
+                ..Answered::ours(by, throttled(left, "all callers of this dealer"))
+            };
+        }
+    }
+    if let (Surface::Website(website), Some(body)) =
+        (&place.surface, body.take_if(|_| by == Answerer::Website))
+    {
+        let request = Request::from_parts(head.clone(), body);
+        let answer = Box::pin(website.answer(asker, host, request)).await;
+        return Answered {
+            answer,
+            by,
+            deployment,
+        };
+    }
+    let answer = surface_answer(shared, asker.address, &place.surface, head, body).await;
+    Answered {
+        deployment,
+        ..Answered::ours(by, answer)
     }
 }
 
 async fn surface_answer(
     shared: &Shared,
-    peer: SocketAddr,
+    asker: IpAddr,
     surface: &Surface,
     head: &Parts,
     body: &mut Option<Incoming>,
@@ -93,9 +255,9 @@ async fn surface_answer(
             let query = head.uri.query().unwrap_or_default();
             Box::pin(discovery::inventory_page::answer(deployment, query)).await
         }
-        Surface::InventoryPage(_) => document::not_allowed(),
+        Surface::InventoryPage(_) | Surface::Website(_) => document::not_allowed(),
         Surface::Pap(part, endpoint) => {
-            pap_answer(shared, peer, *part, endpoint, (head, body)).await
+            pap_answer(shared, asker, *part, endpoint, (head, body)).await
         }
         Surface::A2a(endpoint) => a2a_answer(shared, endpoint, head, body).await,
         Surface::Mcp(endpoint) => mcp_answer(shared, endpoint, head, body).await,
@@ -104,7 +266,7 @@ async fn surface_answer(
 
 async fn pap_answer(
     shared: &Shared,
-    peer: SocketAddr,
+    asker: IpAddr,
     part: pap::Part,
     endpoint: &pap::Endpoint,
     (head, body): (&Parts, &mut Option<Incoming>),
@@ -112,7 +274,7 @@ async fn pap_answer(
     match Box::pin(endpoint.admit(part, head)).await {
         Err(refused) => refused,
         Ok(admission) => match read(shared, body).await {
-            Ok(body) => Box::pin(endpoint.answer(admission, head, &body, peer.ip())).await,
+            Ok(body) => Box::pin(endpoint.answer(admission, head, &body, asker)).await,
             Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
         },
     }
@@ -157,7 +319,7 @@ async fn read(shared: &Shared, body: &mut Option<Incoming>) -> Result<Bytes, bod
 }
 
 /// An answer to a body that was not read: what is left of it is not worth waiting for.
-fn closing(mut answer: Response<Bytes>) -> Response<Bytes> {
+fn closing<B>(mut answer: Response<B>) -> Response<B> {
     let close = HeaderValue::from_static("close");
     answer.headers_mut().insert(header::CONNECTION, close);
     answer
@@ -181,24 +343,12 @@ fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
     }
 }
 
-fn health(head: &Parts, good: bool) -> Response<Bytes> {
-    if !document::is_read(&head.method) {
-        return document::not_allowed();
-    }
-    let (status, word) = if good {
-        (StatusCode::OK, "ok")
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, "not ready")
-    };
-    json_answer(status, &json!({"status": word}))
-}
-
-fn throttled(wait_s: u64) -> Response<Bytes> {
-    let message = "Too many requests from this address; wait as long as Retry-After says.";
-    let mut answer = problem(StatusCode::TOO_MANY_REQUESTS, "rate_limited", message);
-    answer
-        .headers_mut()
-        .insert(header::RETRY_AFTER, wait_s.into());
+fn throttled(left: Left, whose: &str) -> Response<Bytes> {
+    let message = format!("Too many requests from {whose}; wait as long as Retry-After says.");
+    let mut answer = problem(StatusCode::TOO_MANY_REQUESTS, "rate_limited", &message);
+    let wait = HeaderValue::from(left.reset_s);
+    answer.headers_mut().insert(header::RETRY_AFTER, wait);
+    left.tell(answer.headers_mut());
     answer
 }
 
@@ -207,7 +357,7 @@ pub(super) fn problem(status: StatusCode, code: &str, message: &str) -> Response
     json_answer(status, &json!({"error": code, "message": message}))
 }
 
-fn json_answer(status: StatusCode, body: &serde_json::Value) -> Response<Bytes> {
+pub(super) fn json_answer(status: StatusCode, body: &serde_json::Value) -> Response<Bytes> {
     let mut answer = Response::new(Bytes::from(body.to_string()));
     *answer.status_mut() = status;
     let headers = answer.headers_mut();

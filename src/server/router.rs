@@ -7,6 +7,8 @@ use std::sync::Arc;
 use http::Uri;
 
 use super::document::Document;
+use super::stats::Answerer;
+use super::website::Website;
 use crate::bindings::{a2a, discovery, mcp, pap};
 use crate::deployment::Deployment;
 
@@ -18,12 +20,35 @@ pub(super) enum Surface {
     Document(Arc<Document>),
     InventoryPage(Arc<Deployment>),
     Pap(pap::Part, Arc<pap::Endpoint>),
+    /// The dealer's own website.
+    Website(Arc<Website>),
+}
+
+impl Surface {
+    pub(super) fn answerer(&self) -> Answerer {
+        match self {
+            Self::Mcp(_) => Answerer::Mcp,
+            Self::A2a(_) => Answerer::A2a,
+            Self::Document(_) => Answerer::Discovery,
+            Self::InventoryPage(_) => Answerer::Page,
+            Self::Pap(pap::Part::Skill, _) => Answerer::PapApi,
+            Self::Pap(pap::Part::Token | pap::Part::Revocation, _) => Answerer::PapIssuer,
+            Self::Website(_) => Answerer::Website,
+        }
+    }
+}
+
+/// A surface and whose it is.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) deployment: Arc<Deployment>,
+    pub(super) surface: Surface,
 }
 
 /// Where a request leads.
 #[derive(Clone, Debug)]
 pub(super) enum Route {
-    Found(Surface),
+    Found(Box<Place>),
     NoSuchPath,
     NoSuchHost,
 }
@@ -31,7 +56,15 @@ pub(super) enum Route {
 /// All addresses that are served, compiled once and swapped whole.
 #[derive(Debug, Default)]
 pub struct Site {
-    hosts: HashMap<String, HashMap<String, Surface>>,
+    hosts: HashMap<String, Host>,
+}
+
+/// What answers at one host name.
+#[derive(Debug, Default)]
+struct Host {
+    paths: HashMap<String, Place>,
+    /// What answers where nothing of ours is.
+    rest: Option<Place>,
 }
 
 /// Why deployments cannot be served together.
@@ -39,6 +72,8 @@ pub struct Site {
 pub enum SiteError {
     #[error("deployment {deployment}: {url:?} is not an absolute http or https URL without query")]
     BadUrl { deployment: String, url: String },
+    #[error("deployment {deployment}: website: {reason}")]
+    Website { deployment: String, reason: String },
     #[error("deployments {first} and {second} would both answer at {host}{path}")]
     Taken {
         first: String,
@@ -70,11 +105,12 @@ impl Site {
     pub(super) fn route(&self, host: &str, path: &str) -> Route {
         match self.hosts.get(host) {
             None => Route::NoSuchHost,
-            Some(paths) => paths
+            Some(Host { paths, rest }) => paths
                 .get(without_slash(path))
                 .or_else(|| paths.get(&any_below(path)?))
+                .or(rest.as_ref())
                 .cloned()
-                .map_or(Route::NoSuchPath, Route::Found),
+                .map_or(Route::NoSuchPath, |place| Route::Found(Box::new(place))),
         }
     }
 }
@@ -112,11 +148,42 @@ impl Layout {
         if let Some(endpoint) = pap::Endpoint::new(Arc::clone(deployment)) {
             self.add_pap(deployment, &Arc::new(endpoint));
         }
+        self.add_website(deployment);
         // Known hosts answer 404, not 421, where nothing is.
         self.site
             .hosts
             .entry(deployment.domain.clone())
             .or_default();
+    }
+
+    /// The dealer's own website, behind every host of the deployment.
+    fn add_website(&mut self, deployment: &Arc<Deployment>) {
+        let Some(website) = &deployment.urls.website else {
+            return;
+        };
+        let opened = Website::new(&website.upstream, website.timeout);
+        let surface = match opened {
+            Ok(opened) => Surface::Website(Arc::new(opened)),
+            Err(error) => {
+                self.mistakes.push(SiteError::Website {
+                    deployment: deployment.id.clone(),
+                    reason: error.to_string(),
+                });
+                return;
+            }
+        };
+        let Some((host, _)) = self.address(deployment, &deployment.urls.mcp) else {
+            return;
+        };
+        let mut all = hosts(deployment, host, true);
+        all.insert(deployment.domain.clone());
+        for host in all {
+            let place = Place {
+                deployment: Arc::clone(deployment),
+                surface: surface.clone(),
+            };
+            self.site.hosts.entry(host).or_default().rest = Some(place);
+        }
     }
 
     /// One document for each final host; they differ in nothing but the domain (AAP-213).
@@ -182,7 +249,7 @@ impl Layout {
         }
     }
 
-    fn place(&mut self, deployment: &Deployment, url: &str, surface: &Surface) {
+    fn place(&mut self, deployment: &Arc<Deployment>, url: &str, surface: &Surface) {
         if let Some((host, path)) = self.address(deployment, url) {
             for host in hosts(deployment, host, true) {
                 self.claim(deployment, host, &path, surface);
@@ -202,7 +269,7 @@ impl Layout {
         found
     }
 
-    fn claim(&mut self, deployment: &Deployment, host: String, path: &str, surface: &Surface) {
+    fn claim(&mut self, deployment: &Arc<Deployment>, host: String, path: &str, surface: &Surface) {
         let key = (host.clone(), path.to_owned());
         if let Some(first) = self.owners.insert(key, deployment.id.clone()) {
             self.mistakes.push(SiteError::Taken {
@@ -213,8 +280,12 @@ impl Layout {
             });
             return;
         }
-        let paths = self.site.hosts.entry(host).or_default();
-        paths.insert(path.to_owned(), surface.clone());
+        let place = Place {
+            deployment: Arc::clone(deployment),
+            surface: surface.clone(),
+        };
+        let known = self.site.hosts.entry(host).or_default();
+        known.paths.insert(path.to_owned(), place);
     }
 }
 

@@ -1,61 +1,104 @@
-//! Requests a minute from one address, counted in fixed minutes and a bounded table. Must not know what is
-//! requested.
+//! Requests a minute of each of many (addresses, deployments), counted in fixed minutes and a bounded
+//! table. Must not know what is requested.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-const MOST_ADDRESSES: usize = 100_000;
+use http::{HeaderMap, HeaderValue};
+
+/// Names counted in one minute; beyond it the minute begins anew, in favour of who asks.
+const MOST_NAMES: usize = 100_000;
 const MINUTE_S: u64 = 60;
 
 /// Counts requests.
 #[derive(Debug)]
-pub(super) struct Throttle {
-    per_minute: Option<u32>,
-    window: Mutex<Window>,
+pub(super) struct Throttle<K> {
+    window: Mutex<Window<K>>,
 }
 
 #[derive(Debug)]
-struct Window {
+struct Window<K> {
     began: Instant,
-    counts: HashMap<IpAddr, u32>,
+    counts: HashMap<K, u32>,
 }
 
-impl Throttle {
-    pub(super) fn new(per_minute: Option<u32>) -> Self {
+/// What is left of a quota.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Of what: a word of ours.
+    pub(super) policy: &'static str,
+    pub(super) quota: u32,
+    pub(super) remaining: u32,
+    /// Seconds until the quota is whole again.
+    pub(super) reset_s: u64,
+    /// Whether this request goes beyond it.
+    pub(super) spent: bool,
+}
+
+impl<K: Eq + Hash> Throttle<K> {
+    pub(super) fn new() -> Self {
         let window = Window {
             began: Instant::now(),
             counts: HashMap::new(),
         };
         Self {
-            per_minute,
             window: Mutex::new(window),
         }
     }
 
-    /// Counts one request; `Err` is the number of seconds to wait.
-    pub(super) fn take(&self, address: IpAddr, now: Instant) -> Result<(), u64> {
-        let Some(per_minute) = self.per_minute else {
-            return Ok(());
-        };
+    /// Counts one request of `name`, which has `quota` a minute.
+    pub(super) fn take(&self, policy: &'static str, quota: u32, name: K, now: Instant) -> Left {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        let passed_s = now.saturating_duration_since(window.began).as_secs();
-        if passed_s >= MINUTE_S || window.counts.len() >= MOST_ADDRESSES {
+        let mut passed_s = now.saturating_duration_since(window.began).as_secs();
+        if passed_s >= MINUTE_S || window.counts.len() >= MOST_NAMES {
             window.began = now;
             window.counts.clear();
+            passed_s = 0;
         }
-        let count = window.counts.entry(network(address)).or_insert(0);
+        let count = window.counts.entry(name).or_insert(0);
         *count = count.saturating_add(1);
-        if *count > per_minute {
-            return Err(MINUTE_S.saturating_sub(passed_s).max(1));
+        Left {
+            policy,
+            quota,
+            remaining: quota.saturating_sub(*count),
+            reset_s: MINUTE_S.saturating_sub(passed_s).max(1),
+            spent: *count > quota,
         }
-        Ok(())
     }
 }
 
-/// One IPv6 customer has a whole /64.
-fn network(address: IpAddr) -> IpAddr {
+impl Left {
+    /// Tells the client (draft-ietf-httpapi-ratelimit-headers): several quotas are several members.
+    pub(super) fn tell(&self, headers: &mut HeaderMap) {
+        let Self {
+            policy,
+            quota,
+            remaining,
+            reset_s,
+            ..
+        } = self;
+        for (name, text) in [
+            (
+                "ratelimit-policy",
+                format!("\"{policy}\";q={quota};w={MINUTE_S}"),
+            ),
+            (
+                "ratelimit",
+                format!("\"{policy}\";r={remaining};t={reset_s}"),
+            ),
+        ] {
+            if let Ok(value) = HeaderValue::try_from(text) {
+                headers.append(name, value);
+            }
+        }
+    }
+}
+
+/// What counts as one address: one IPv6 customer has a whole /64.
+pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => {
             let prefix = v6.to_bits() & !u128::from(u64::MAX);
@@ -74,19 +117,42 @@ mod tests {
     // AAP-101
     #[test]
     fn beyond_the_limit_an_address_waits_for_the_next_minute() {
-        let throttle = Throttle::new(Some(2));
+        let throttle = Throttle::new();
+        let take = |address: &str, now| {
+            throttle.take("address", 2, network(address.parse().unwrap()), now)
+        };
         let now = Instant::now();
-        let address: IpAddr = "2001:db8::1".parse().unwrap();
-        let neighbour: IpAddr = "2001:db8::2".parse().unwrap();
-        let other: IpAddr = "192.0.2.1".parse().unwrap();
-        assert_eq!(throttle.take(address, now), Ok(()));
-        assert_eq!(throttle.take(neighbour, now), Ok(()));
-        let wait_s = throttle.take(address, now).unwrap_err();
-        assert!((1..=60).contains(&wait_s));
-        assert_eq!(throttle.take(other, now), Ok(()));
+        assert!(!take("2001:db8::1", now).spent);
         assert_eq!(
-            throttle.take(address, now + Duration::from_secs(61)),
-            Ok(())
+            take("2001:db8::2", now).remaining,
+            0,
+            "a neighbour is the same"
         );
+        let left = take("2001:db8::1", now);
+        assert!(left.spent);
+        assert!((1..=60).contains(&left.reset_s));
+        assert!(!take("192.0.2.1", now).spent);
+        assert!(!take("2001:db8::1", now + Duration::from_secs(61)).spent);
+    }
+
+    #[test]
+    fn the_table_stays_small() {
+        let throttle = Throttle::new();
+        let now = Instant::now();
+        for name in 0..MOST_NAMES + 10 {
+            throttle.take("address", 1, name, now);
+        }
+        assert!(throttle.window.lock().unwrap().counts.len() <= MOST_NAMES);
+    }
+
+    #[test]
+    fn what_is_left_is_told_in_the_drafts_form() {
+        let mut headers = HeaderMap::new();
+        let throttle = Throttle::new();
+        throttle
+            .take("address", 5, 1, Instant::now())
+            .tell(&mut headers);
+        assert_eq!(headers["ratelimit-policy"], "\"address\";q=5;w=60");
+        assert_eq!(headers["ratelimit"], "\"address\";r=4;t=60");
     }
 }

@@ -63,7 +63,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         ],
     ),
     ("telemetry", &[]),
-    ("server", &["app", "bindings", "deployment", "telemetry"]),
+    (
+        "server",
+        &["app", "bindings", "deployment", "net", "telemetry"],
+    ),
 ];
 
 /// Rooms that compose everything below them.

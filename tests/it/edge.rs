@@ -154,7 +154,7 @@ impl Edge {
             let world = World::new().await;
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
-            let (settings, ready) = (plans[0].2.server, plans[0].2.ready);
+            let (settings, ready) = (plans[0].2.server.clone(), plans[0].2.ready);
             let mut deployments = Vec::new();
             for (id, host, plan) in plans {
                 let base = host.map_or_else(
@@ -166,7 +166,7 @@ impl Edge {
             }
             let site = server::Site::new(deployments).unwrap();
             let site = Arc::new(ArcSwap::from_pointee(site));
-            let serving = server::serve(listener, site, settings, Arc::new(move || ready), stopped);
+            let serving = server::serve(listener, site, settings, ready_if(ready), stopped);
             (world, address, tokio::spawn(serving))
         });
         Self {
@@ -435,6 +435,17 @@ pub(crate) fn held(payload: &Value) {
         Ok(()),
         "{payload}"
     );
+}
+
+/// A process that is ready or is not.
+fn ready_if(ready: bool) -> server::Ready {
+    Arc::new(move || {
+        let health = server::Health {
+            ready,
+            reasons: Vec::new(),
+        };
+        Box::pin(async move { health })
+    })
 }
 
 fn runtime() -> tokio::runtime::Runtime {

@@ -107,7 +107,9 @@ impl Fleet {
             let address = listener.local_addr().unwrap();
             let app = App::build(&config, address.port(), Clock::system());
             let app = app.await.unwrap_or_else(|error| panic!("{error}"));
-            tokio::spawn(app.serve(listener, config.server.settings, stopped));
+            let handle = tokio::runtime::Handle::current();
+            let settings = config.server.settings.clone();
+            std::thread::spawn(move || handle.block_on(app.serve(listener, settings, stopped)));
             address
         });
         Self {

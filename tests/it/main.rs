@@ -7,26 +7,32 @@
     reason = "a test stops at the first surprise, in its own functions too"
 )]
 
-mod app;
 mod a2a_probes;
 mod access;
 mod aggregate;
+mod app;
 mod architecture;
+mod attacks;
 mod call;
 mod cli;
 mod edge;
 mod fleet;
 mod fuzz;
 mod isolation;
-mod meaning;
 mod mappings_check;
 mod mappings_init;
 mod mappings_profile;
 mod mappings_walk;
-mod mcp_probes;
 mod mcp_field_reports;
+mod mcp_probes;
+mod meaning;
+mod operators;
 mod pap;
+mod process;
+mod reload;
 mod sellers;
 mod mcp_rules;
 mod server_limits;
+mod tls;
 mod traces;
+mod website;

@@ -199,6 +199,7 @@ fn a_spent_skill_quota_is_a_typed_result() {
         quota: Quota {
             leads_per_minute: Some(1),
             calls_per_minute: None,
+            requests_per_minute: None,
         },
         ..Plan::default()
     });

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
 use crate::bindings::access;
-use crate::contract::{AapError, Caller, ErrorCode, Skill};
+use crate::contract::{AapError, Binding, Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{self, Call};
 use crate::oauth::{Challenge, Visitor};
@@ -123,6 +123,7 @@ impl Endpoint {
         }
         let span = tracing::info_span!("a2a", binding = "a2a", revision = "1.0");
         let call = Call {
+            binding: Binding::A2a,
             skill,
             payload: part.data,
         };
@@ -144,7 +145,8 @@ impl Endpoint {
             .collect();
         let words = format!("No such skill. Implemented here: {}.", offered.join(", "));
         let error = AapError::new(ErrorCode::UnsupportedSkill, words);
-        let refusal = dispatch::refuse(&self.deployment, &Caller::Anonymous, None, error);
+        let of = (Binding::A2a, None);
+        let refusal = dispatch::refuse(&self.deployment, &Caller::Anonymous, of, error);
         fault::of_skill(&refusal)
     }
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{Caller, ErrorCode, Skill};
+use crate::contract::{Binding, Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
 
@@ -42,6 +42,7 @@ async fn search(deployment: &Arc<Deployment>, cursor: Option<&str>) -> Result<Va
         payload.insert("pagination".to_owned(), json!({"cursor": cursor}));
     }
     let call = Call {
+        binding: Binding::Page,
         skill: Skill::InventorySearch,
         payload: Value::Object(payload),
     };

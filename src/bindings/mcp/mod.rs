@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
 use crate::bindings::access;
-use crate::contract::{Caller, Skill};
+use crate::contract::{Binding, Caller, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
 use crate::oauth::Visitor;
@@ -219,7 +219,11 @@ impl Endpoint {
             Some(_) => return invalid(id, "params.arguments must be an object."),
         };
         let span = tracing::info_span!("mcp", binding = "mcp", revision = revision.date());
-        let call = Call { skill, payload };
+        let call = Call {
+            binding: Binding::Mcp,
+            skill,
+            payload,
+        };
         let outcome = dispatch(&self.deployment, &asked.admission.caller, call)
             .instrument(span)
             .await;

@@ -10,7 +10,7 @@ use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
-use crate::contract::{AapError, Answer, Caller, ErrorCode, Problem, Skill, json};
+use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Problem, Skill, json};
 use crate::deployment::Deployment;
 use crate::dispatch::{self, Call};
 use crate::oauth::{Access, Code, Issuer, Refusal, Reply, Settings};
@@ -131,7 +131,8 @@ impl Endpoint {
         head: &Parts,
         body: &[u8],
     ) -> Result<Answer, dispatch::Refusal> {
-        let refuse = |skill, error| dispatch::refuse(&self.deployment, caller, skill, error);
+        let refuse =
+            |skill, error| dispatch::refuse(&self.deployment, caller, (Binding::Pap, skill), error);
         let Some(skill) = Skill::from_id(name) else {
             return Err(refuse(None, unknown_skill()));
         };
@@ -141,7 +142,12 @@ impl Endpoint {
         }
         match json::read(body) {
             Ok(payload) => {
-                dispatch::dispatch(&self.deployment, caller, Call { skill, payload }).await
+                let call = Call {
+                    binding: Binding::Pap,
+                    skill,
+                    payload,
+                };
+                dispatch::dispatch(&self.deployment, caller, call).await
             }
             Err(error) => Err(refuse(Some(skill), malformed("json", &error.to_string()))),
         }
@@ -154,9 +160,9 @@ impl Endpoint {
         }
         let wait_ms = u64::from(refusal.retry_after_s().unwrap_or(1)) * 1000;
         let error = AapError::rate_limited("This Session calls too often.", wait_ms);
-        let skill = Skill::from_id(name);
+        let of = (Binding::Pap, Skill::from_id(name));
         // who calls is not told again: the limit is the Session's, and the log needs no identity
-        let refusal = dispatch::refuse(&self.deployment, &Caller::Anonymous, skill, error);
+        let refusal = dispatch::refuse(&self.deployment, &Caller::Anonymous, of, error);
         error_answer(&refusal)
     }
 }

@@ -13,6 +13,7 @@ use super::init::plan;
 use super::{Exit, Failure};
 use crate::mapping::init::{self, Schema};
 use crate::mapping::{Row, Tables};
+use crate::sources::feed::Place;
 use crate::sources::{Settings, Source};
 
 /// As much of a file is looked at to find its format.
@@ -41,7 +42,14 @@ pub(super) async fn look(
     items: Option<&str>,
 ) -> Result<Found, Failure> {
     match settings {
-        Settings::Feed(feed) => file(&feed.path, items),
+        Settings::Feed(feed) => match &feed.place {
+            Place::Disk { path, .. } if path.is_file() => file(path, items),
+            Place::Disk { .. } | Place::Web(_) => {
+                let words = "a first mapping is made from one file of the feed";
+                let hint = "save one, and name it with --from FILE";
+                Err(Failure::new(Exit::Usage, words).hint(hint))
+            }
+        },
         Settings::Sql(sql) => database(settings, &sql.url, table).await,
         Settings::Rest(_) => api(path, items),
     }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use super::super::finding::nearest;
 use super::super::raw;
-use super::{Aggregate, Deployment, Scope, aggregate, inventory, leads, oauth, pap, profile, urls};
+use super::{
+    Aggregate, Deployment, Prints, Scope, aggregate, inventory, leads, oauth, pap, profile, urls,
+    website,
+};
 use crate::contract::Skill;
 use crate::contract::capabilities::Scope as SearchScope;
 use crate::deployment::{McpSettings, Quota};
@@ -81,7 +84,10 @@ pub(super) fn compile(
         quota: Quota {
             leads_per_minute: raw.limits.leads_per_minute,
             calls_per_minute: raw.limits.calls_per_minute,
+            requests_per_minute: raw.limits.requests_per_minute,
         },
+        website: website::compile(&mut scope.below("website"), &raw.website),
+        prints: Prints::default(),
     })
 }
 

@@ -10,12 +10,14 @@ mod inventory;
 mod leads;
 mod oauth;
 mod pap;
+mod print;
 mod profile;
 mod scope;
 mod server;
 mod source;
 mod store;
 mod urls;
+mod website;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,6 +34,7 @@ use crate::profile::Profile;
 pub use aggregate::{Aggregate, Seller};
 pub use oauth::Oauth;
 pub use pap::Pap;
+pub use print::{Print, Prints};
 use scope::Scope;
 pub use store::StoreSettings;
 pub use urls::PublicUrl;
@@ -47,6 +50,10 @@ pub struct Config {
     /// How identities of personal agents are fetched.
     pub peers: crate::net::Policy,
     pub deployments: Vec<Deployment>,
+    /// What everything but server and deployments comes to.
+    pub print: Print,
+    /// Where that lies which a process cannot leave while it serves.
+    pub places: Print,
     /// The merged values with their places, for `config show`.
     pub tree: Tree,
 }
@@ -56,6 +63,9 @@ pub struct Config {
 pub struct Server {
     /// `address:port`.
     pub listen: std::net::SocketAddr,
+    /// Where operators find probes and metrics.
+    pub admin_listen: Option<std::net::SocketAddr>,
+    pub tls: Option<crate::server::TlsSettings>,
     pub settings: crate::server::Settings,
 }
 
@@ -89,6 +99,9 @@ pub struct Deployment {
     /// Seconds that a session id of an older MCP revision lasts, where such ids are given out.
     pub legacy_sessions: bool,
     pub quota: Quota,
+    /// The dealer's own website, for everything that is not ours.
+    pub website: Option<crate::deployment::Website>,
+    pub prints: Prints,
 }
 
 /// One deployment's inventory settings.
@@ -129,9 +142,10 @@ impl Config {
         let mut scope = Scope::new(&mut tree, &mut findings);
         let inventory = raw.deployments.get(deployment);
         let inventory = inventory.and_then(|deployment| deployment.inventory.as_ref());
+        let spool = data_directory(&scope, &raw);
         let source = inventory.and_then(|inventory| {
             let mut scope = scope.below(&format!("deployments.{deployment}"));
-            source::compile(&mut scope.below("inventory"), inventory)
+            source::compile(&mut scope.below("inventory"), inventory, &spool)
         });
         if findings.is_empty() {
             Ok(source)
@@ -167,7 +181,7 @@ impl Config {
             );
             scope.fault("deployments", "is missing", remedy);
         }
-        let deployments: Vec<_> = raw
+        let mut deployments: Vec<_> = raw
             .deployments
             .iter()
             .filter_map(|(id, raw)| {
@@ -179,8 +193,13 @@ impl Config {
                 )
             })
             .collect();
+        for deployment in &mut deployments {
+            deployment.prints = print::of_deployment(&tree, &deployment.id);
+        }
         match (server, findings.is_empty()) {
             (Some(server), true) => Ok(Self {
+                print: print::of_ground(&tree),
+                places: print::of_places(&tree),
                 server,
                 data_directory,
                 keys,
@@ -191,6 +210,15 @@ impl Config {
             }),
             _ => Err(Findings(findings)),
         }
+    }
+}
+
+impl Config {
+    /// The files that this was made of, those that it names included.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let mut files = print::files(&self.tree);
+        files.push(self.keys.file.clone());
+        files
     }
 }
 

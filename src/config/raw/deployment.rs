@@ -44,6 +44,7 @@ pub struct Deployment {
     /// Whose access tokens are taken. Required where an `access` is `oauth`.
     pub oauth: Option<Oauth>,
     pub limits: Limits,
+    pub website: Website,
 }
 
 /// Who may call.
@@ -169,4 +170,16 @@ pub struct Limits {
     pub leads_per_minute: Option<u32>,
     /// Calls of any skill a minute. Default unlimited.
     pub calls_per_minute: Option<u32>,
+    /// HTTP requests a minute of all callers together, whatever they ask for. Default unlimited.
+    pub requests_per_minute: Option<u32>,
+}
+
+/// `[deployments.ID.website]`: the dealer's own website, to which everything that is not ours is passed on.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Website {
+    /// Its address, e.g. `http://127.0.0.1:8081`. Without it, what is not ours is not found.
+    pub upstream: Option<String>,
+    /// Seconds for which nothing may move before its answer begins. Default 60.
+    pub timeout_s: Option<u64>,
 }

@@ -17,7 +17,9 @@ use serde::Deserialize;
 
 pub(crate) use delivery::DELIVERY_KEYS;
 pub use delivery::{Delivery, Directory, Http, HttpForm, Smtp, SmtpTls};
-pub use deployment::{A2a, Access, Deployment, Inventory, Limits, Mcp, Scope, Search, Seller};
+pub use deployment::{
+    A2a, Access, Deployment, Inventory, Limits, Mcp, Scope, Search, Seller, Website,
+};
 pub use leads::{Leads, Network, Scheduling, Vendor};
 pub use oauth::Oauth;
 pub use pap::{NativeMcp, Net, Nonces, Pap, Registration};
@@ -48,8 +50,21 @@ pub struct Raw {
 pub struct Server {
     /// The address and port to listen on; port 0 takes any free one. Default `127.0.0.1:8080`.
     pub listen: Option<String>,
+    /// Where operators find `/livez`, `/readyz`, `/startupz` and `/metrics`: an address and port that
+    /// strangers cannot reach. Default none.
+    pub admin_listen: Option<String>,
+    pub tls: Tls,
+    /// Proxies in front of this process, as addresses, networks (`10.0.0.0/8`) or `loopback`: they may bring
+    /// plain HTTP from outside, and what they say in `Forwarded` or `X-Forwarded-…` counts. They must pass
+    /// on the `Host`. Default none.
+    pub trusted_proxies: Vec<String>,
+    /// Seconds for which browsers that came by HTTPS are told to come by HTTPS only; 0 says nothing.
+    /// Default 31536000.
+    pub hsts_s: Option<u64>,
     /// Connections open at one time. Default 4096.
     pub max_connections: Option<usize>,
+    /// Connections of one address at one time, trusted proxies and loopback excepted. Default 256.
+    pub max_connections_per_address: Option<usize>,
     /// The largest head of a request taken, in bytes. Default 16384.
     pub max_header_bytes: Option<usize>,
     /// The largest request body taken, in bytes. Default 262144.
@@ -62,6 +77,31 @@ pub struct Server {
     pub shutdown_grace_ms: Option<u64>,
     /// Requests that one address may make in a minute. Default unlimited.
     pub requests_per_minute_per_address: Option<u32>,
+}
+
+/// `[server.tls]`: TLS 1.2 and 1.3 on the listener. Without it, only this machine and `trusted_proxies` are
+/// answered.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tls {
+    /// PEM of the certificate chain, the server's own first. Read again when it changes.
+    pub certificate_file: Option<PathBuf>,
+    /// PEM of its private key.
+    pub key_file: Option<PathBuf>,
+    /// Further certificates, chosen by the name that the client asks for.
+    pub certificates: Vec<Certificate>,
+    /// PEM of authorities; where set, every client must show a certificate of one of them.
+    pub client_ca_file: Option<PathBuf>,
+}
+
+/// `[[server.tls.certificates]]`: a further certificate.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Certificate {
+    /// PEM of the certificate chain. Required.
+    pub certificate_file: Option<PathBuf>,
+    /// PEM of its private key. Required.
+    pub key_file: Option<PathBuf>,
 }
 
 /// `[data]`: where this process keeps what must survive it.

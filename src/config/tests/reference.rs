@@ -59,7 +59,9 @@ fn kind_words(kind: &str) -> &'static str {
         "Scope" | "Access" | "StoreKind" | "SmtpTls" | "HttpForm" | "AuthKind" | "Nonces"
         | "NativeMcp" | "Registration" => "word",
         "Vec<String" => "list of texts",
-        "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" => "list of tables",
+        "Vec<ContactPoint" | "Vec<Schedule" | "Vec<Fee" | "Vec<Rooftop" | "Vec<Certificate" => {
+            "list of tables"
+        }
         _ => "table",
     }
 }

@@ -1,0 +1,134 @@
+//! What a part of the configuration comes to, as one short text: equal texts mean that nothing of it has
+//! changed, the files that it names included. Holds no value.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use aws_lc_rs::digest::{Context, SHA256};
+
+use super::super::tree::{Tree, find};
+
+/// A hash in hexadecimal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Print(String);
+
+/// What one deployment's settings come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prints {
+    /// Everything of it.
+    pub whole: Print,
+    /// What its inventory depends on.
+    pub inventory: Print,
+}
+
+impl Print {
+    /// Of one file's content.
+    pub fn of_file(path: &Path) -> Self {
+        let mut hash = Context::new(&SHA256);
+        add_file(&mut hash, path);
+        finish(hash)
+    }
+}
+
+/// A larger file is not part of a configuration.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// The tables on which a deployment's inventory depends.
+const OF_INVENTORY: [&str; 6] = [
+    "inventory",
+    "search",
+    "scope",
+    "skills",
+    "profile",
+    "sellers",
+];
+
+/// Where that lies which a process cannot leave while it serves.
+pub(super) fn of_places(tree: &Tree) -> Print {
+    let mut hash = Context::new(&SHA256);
+    for table in ["keys", "data", "store"] {
+        add_table(&mut hash, tree, &[table.to_owned()]);
+    }
+    finish(hash)
+}
+
+/// What everything stands on beside the deployments, the content of the key file apart: that may be made
+/// only after this was read.
+pub(super) fn of_ground(tree: &Tree) -> Print {
+    let mut hash = Context::new(&SHA256);
+    add_table(&mut hash, tree, &["net".to_owned()]);
+    finish(hash)
+}
+
+pub(super) fn of_deployment(tree: &Tree, id: &str) -> Prints {
+    let at = |more: Option<&str>| {
+        let parts = ["deployments", id].into_iter().chain(more);
+        parts.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let mut whole = Context::new(&SHA256);
+    add_table(&mut whole, tree, &at(None));
+    let mut inventory = Context::new(&SHA256);
+    for table in OF_INVENTORY {
+        add_table(&mut inventory, tree, &at(Some(table)));
+    }
+    Prints {
+        whole: finish(whole),
+        inventory: finish(inventory),
+    }
+}
+
+/// The files that a configuration was made of, those that it names included.
+pub(super) fn files(tree: &Tree) -> Vec<PathBuf> {
+    let named = tree.named().into_iter().filter(|(key, _)| is_part(key));
+    let mut files: Vec<_> = named.map(|(_, path)| path).collect();
+    files.extend(tree.files().iter().cloned());
+    files.sort();
+    files.dedup();
+    files
+}
+
+/// Whether the file named at `key` is read with the configuration, and not as data later on.
+fn is_part(key: &[String]) -> bool {
+    let name = key.last().map_or("", String::as_str);
+    name == "mapping" || name == "adf_profile" || name.ends_with("_file")
+}
+
+fn add_table(hash: &mut Context, tree: &Tree, key: &[String]) {
+    let value = find(tree.merged(), key);
+    let value = value.and_then(|value| value.deserialize::<serde_json::Value>().ok());
+    let text = value.map(|value| value.to_string()).unwrap_or_default();
+    add(hash, text.as_bytes());
+    let mut named: Vec<_> = tree
+        .named()
+        .into_iter()
+        .filter(|(at, _)| at.starts_with(key) && is_part(at))
+        .map(|(_, path)| path)
+        .collect();
+    named.sort();
+    named.dedup();
+    for path in named {
+        add_file(hash, &path);
+    }
+}
+
+fn add_file(hash: &mut Context, path: &Path) {
+    add(hash, path.as_os_str().as_encoded_bytes());
+    let small = fs::metadata(path).is_ok_and(|about| about.is_file() && about.len() <= MAX_BYTES);
+    let content = small.then(|| fs::read(path).ok()).flatten();
+    add(hash, &content.unwrap_or_default());
+}
+
+/// Each part with its length, so that no two lists of parts run together.
+fn add(hash: &mut Context, part: &[u8]) {
+    hash.update(&(part.len() as u64).to_be_bytes());
+    hash.update(part);
+}
+
+fn finish(hash: Context) -> Print {
+    let mut text = String::new();
+    for byte in hash.finish().as_ref() {
+        // Writing to a string cannot fail.
+        let _fine = write!(text, "{byte:02x}");
+    }
+    Print(text)
+}

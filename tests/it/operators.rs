@@ -1,0 +1,130 @@
+//! What operators see: probes with reasons, metrics that a scraper can read.
+
+use std::collections::BTreeMap;
+
+use crate::fleet::feed;
+use crate::process::{Process, dealer, exchange};
+
+/// Every sample of a text in the format of Prometheus; panics at a line that is neither sample nor comment.
+fn samples(text: &str) -> BTreeMap<String, String> {
+    let mut samples = BTreeMap::new();
+    let mut types = BTreeMap::new();
+    for line in text.lines() {
+        if let Some(kind) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = kind.split_once(' ').unwrap();
+            assert!(types.insert(name.to_owned(), kind.to_owned()).is_none());
+            assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
+            continue;
+        }
+        let (series, value) = line.rsplit_once(' ').unwrap_or_else(|| panic!("{line:?}"));
+        let name = series.split('{').next().unwrap();
+        let family = ["_bucket", "_sum", "_count"]
+            .iter()
+            .find_map(|end| name.strip_suffix(end))
+            .filter(|family| types.contains_key(*family))
+            .unwrap_or(name);
+        assert!(types.contains_key(family), "{line}: no type before it");
+        if let Some(labels) = series.split_once('{') {
+            let labels = labels.1.strip_suffix('}').unwrap();
+            assert_eq!(labels.matches('"').count() % 2, 0, "{line}");
+        }
+        value.parse::<f64>().unwrap();
+        let before = samples.insert(series.to_owned(), value.to_owned());
+        assert!(before.is_none(), "{line}: twice");
+    }
+    samples
+}
+
+// AAP-145 AAP-340
+#[test]
+fn metrics_tell_calls_by_binding_skill_deployment_and_code() {
+    let process = Process::start(
+        "requests_per_minute_per_address = 1000",
+        &[
+            ("conf/b.toml", dealer("b", "Dealer b")),
+            ("b.csv", feed("b", 3)),
+        ],
+    );
+    for _ in 0..3 {
+        assert_eq!(process.search("a.example").status, 200);
+    }
+    assert_eq!(process.search("nobody.example").status, 421);
+    let answer = process.admin("/metrics");
+    assert!(answer.headers["content-type"].starts_with("text/plain; version=0.0.4"));
+    let samples = samples(&answer.text);
+    let calls = |deployment: &str| {
+        format!(
+            "forecourt_calls_total{{deployment=\"{deployment}\",binding=\"mcp\",skill=\"inventory.search\",code=\"ok\"}}"
+        )
+    };
+    assert!(!samples.contains_key(&calls("b")), "a's calls are not b's");
+    let labels = "deployment=\"a\",binding=\"mcp\",skill=\"inventory.search\"";
+    let all = format!("forecourt_call_duration_seconds_bucket{{{labels},le=\"+Inf\"}}");
+    let (calls, all) = (calls("a"), all);
+    for (series, value) in [
+        (calls.as_str(), "3"),
+        (all.as_str(), "3"),
+        ("forecourt_inventory_vehicles{deployment=\"a\"}", "30"),
+        ("forecourt_inventory_vehicles{deployment=\"b\"}", "3"),
+        ("forecourt_inventory_answers{deployment=\"a\"}", "1"),
+        ("forecourt_outbox_oldest_seconds{deployment=\"a\"}", "0"),
+        ("forecourt_client_fetches_total{result=\"answered\"}", "0"),
+        (
+            "forecourt_http_requests_total{surface=\"mcp\",status=\"2xx\"}",
+            "3",
+        ),
+        (
+            "forecourt_http_requests_total{surface=\"none\",status=\"4xx\"}",
+            "1",
+        ),
+        ("forecourt_limited_total{limit=\"address_requests\"}", "0"),
+    ] {
+        assert_eq!(
+            samples.get(series).map(String::as_str),
+            Some(value),
+            "{series}"
+        );
+    }
+    for unlabelled in ["forecourt_connections", "forecourt_connections_total"] {
+        assert!(samples.contains_key(unlabelled), "{unlabelled}");
+    }
+}
+
+#[test]
+fn probes_tell_their_reasons_to_operators_only() {
+    let mut process = Process::start(
+        "",
+        &[
+            (
+                "conf/b.toml",
+                dealer("b", "Dealer b").replace(
+                    "[deployments.b.inventory]\n",
+                    "[deployments.b.inventory]\nmax_age_s = 1\nrefresh_interval_s = 604800\n",
+                ),
+            ),
+            ("b.csv", feed("b", 3)),
+        ],
+    );
+    for path in ["/livez", "/startupz"] {
+        assert_eq!(process.admin(path).json()["status"], "ok", "{path}");
+    }
+    // b grows too old; a goes on, and so does the process.
+    process.wait_until("b is stale", |process| {
+        process.admin("/readyz").json()["status"] == "degraded"
+    });
+    let answer = process.admin("/readyz");
+    assert_eq!(answer.status, 200);
+    let reason = &answer.json()["reasons"][0];
+    assert_eq!(
+        (&reason["component"], &reason["deployment"]),
+        (&"inventory".into(), &"b".into())
+    );
+    let public = exchange(
+        process.address,
+        b"GET /readyz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    );
+    assert_eq!(public.status, 200);
+    assert_eq!(process.admin("/nothing").status, 404);
+    // Nothing else is reachable where operators look.
+    assert_eq!(process.admin("/mcp").status, 404);
+}
