@@ -67,6 +67,8 @@ pub struct Urls {
     pub serve_inventory_page: bool,
     pub agent_card: String,
     pub poppy: String,
+    /// The catalogue of these endpoints (RFC 9727).
+    pub api_catalog: String,
     /// Named in discovery only when it is there (AAP-047): it describes the native PAP API.
     pub openapi: Option<String>,
     /// The dealer's own website, for every address that is not ours.

@@ -6,3 +6,6 @@ mod access;
 pub mod discovery;
 pub mod mcp;
 pub mod pap;
+
+#[cfg(test)]
+mod tests;

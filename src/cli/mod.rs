@@ -5,6 +5,7 @@ mod serve;
 mod demo;
 mod call;
 mod check;
+pub mod doctor;
 mod mappings;
 mod inventory;
 mod leads;
@@ -77,6 +78,8 @@ enum Command {
         #[arg(long)]
         offline: bool,
     },
+    /// Look at a live deployment from outside, as an agent that knows its host name only
+    Doctor(doctor::Arguments),
     /// See what mappings make of a source's rows
     #[command(subcommand)]
     Mappings(mappings::Command),
@@ -143,6 +146,7 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
         Command::Demo(arguments) => wait_for(demo::run(arguments, sources.environment, output)),
         Command::Call(arguments) => wait_for(call::run(arguments, output)),
         Command::Check { offline } => wait_for(check::run(&sources, offline, output)),
+        Command::Doctor(arguments) => wait_for(doctor::run(arguments, output)),
         Command::Mappings(command) => wait_for(mappings::run(command, &sources, output)),
         Command::Inventory(command) => inventory::run(&command, &sources, output),
         Command::Leads(command) => wait_for(leads::run(command, &sources, output)),

@@ -9,7 +9,8 @@ use http::Uri;
 use super::document::Document;
 use super::stats::Answerer;
 use super::website::Website;
-use crate::bindings::{a2a, discovery, mcp, pap};
+use crate::bindings::discovery::{self, Documents};
+use crate::bindings::{a2a, mcp, pap};
 use crate::deployment::Deployment;
 
 /// What answers at an address.
@@ -74,6 +75,12 @@ pub enum SiteError {
     BadUrl { deployment: String, url: String },
     #[error("deployment {deployment}: website: {reason}")]
     Website { deployment: String, reason: String },
+    #[error("deployment {deployment}: its documents contradict each other ({claim}): {words}")]
+    Contradiction {
+        deployment: String,
+        claim: &'static str,
+        words: String,
+    },
     #[error("deployments {first} and {second} would both answer at {host}{path}")]
     Taken {
         first: String,
@@ -130,21 +137,11 @@ impl Layout {
         self.place(deployment, &urls.mcp, &Surface::Mcp(endpoint));
         let endpoint = Arc::new(a2a::Endpoint::new(Arc::clone(deployment)));
         self.place(deployment, &urls.a2a, &Surface::A2a(endpoint));
-        let llms_txt = discovery::llms_txt::write(deployment);
-        let card = discovery::agent_card::write(deployment);
-        for (url, text, content_type) in [
-            (&urls.llms_txt, llms_txt, discovery::llms_txt::CONTENT_TYPE),
-            (&urls.agent_card, card, "application/json"),
-        ] {
-            let document = Document::new(text, content_type);
-            self.place(deployment, url, &Surface::Document(Arc::new(document)));
-        }
-        self.add_poppy(deployment);
+        self.add_documents(deployment);
         if urls.serve_inventory_page {
             let page = Surface::InventoryPage(Arc::clone(deployment));
             self.place(deployment, &urls.inventory_page, &page);
         }
-        self.add_gates(deployment);
         if let Some(endpoint) = pap::Endpoint::new(Arc::clone(deployment)) {
             self.add_pap(deployment, &Arc::new(endpoint));
         }
@@ -187,10 +184,11 @@ impl Layout {
     }
 
     /// One document for each final host; they differ in nothing but the domain (AAP-213).
-    fn add_poppy(&mut self, deployment: &Arc<Deployment>) {
+    fn add_poppy(&mut self, deployment: &Arc<Deployment>, links: &str) {
         let document = |domain: &str| {
-            let text = discovery::poppy::write_for(deployment, domain);
-            Surface::Document(Arc::new(Document::new(text, "application/json")))
+            let page = Documents::poppy_page(deployment, domain);
+            let document = Document::new(page, links, deployment.clock.now());
+            Surface::Document(Arc::new(document))
         };
         let Some((host, path)) = self.address(deployment, &deployment.urls.poppy) else {
             return;
@@ -204,26 +202,7 @@ impl Layout {
         }
     }
 
-    /// What describes the protected endpoints (RFC 9728 section 3.1): each below its path, and MCP's, whose
-    /// clients look there too, at the root. Where nothing is protected nothing stands there: clients take
-    /// such a document for a demand to sign in.
-    fn add_gates(&mut self, deployment: &Arc<Deployment>) {
-        let gates = &deployment.gates;
-        let root = gates.mcp.as_ref().or(gates.a2a.as_ref());
-        let root = root.map(|gate| (gate, gate.root_metadata_url()));
-        let each = [&gates.mcp, &gates.a2a].into_iter().flatten();
-        let each = each.map(|gate| (gate, gate.metadata_url()));
-        let mut placed: Vec<String> = Vec::new();
-        for (gate, url) in each.chain(root) {
-            if !placed.contains(&url) {
-                let document = Document::new(gate.metadata().to_string(), "application/json");
-                self.place(deployment, &url, &Surface::Document(Arc::new(document)));
-                placed.push(url);
-            }
-        }
-    }
-
-    /// The issuer, the native API and what describes them.
+    /// The issuer and the native API.
     fn add_pap(&mut self, deployment: &Arc<Deployment>, endpoint: &Arc<pap::Endpoint>) {
         let settings = endpoint.issuer_settings();
         let skills = format!("{}/skills/*", settings.resource);
@@ -234,19 +213,25 @@ impl Layout {
         ] {
             self.place(deployment, &url, &Surface::Pap(part, Arc::clone(endpoint)));
         }
-        let metadata = (settings.metadata().to_string(), settings.metadata_url());
-        let openapi = deployment
-            .urls
-            .openapi
-            .as_ref()
-            .and_then(|url| Some((discovery::openapi::write(deployment)?, url.clone())));
-        let mcp = settings
-            .mcp_metadata()
-            .and_then(|text| Some((text.to_string(), settings.mcp_metadata_url()?)));
-        for (text, url) in [Some(metadata), openapi, mcp].into_iter().flatten() {
-            let document = Document::new(text, "application/json");
+    }
+
+    /// What describes the deployment, if it describes it without contradicting itself.
+    fn add_documents(&mut self, deployment: &Arc<Deployment>) {
+        let documents = Documents::write(deployment);
+        for disagreement in documents.disagreements(deployment) {
+            self.mistakes.push(SiteError::Contradiction {
+                deployment: deployment.id.clone(),
+                claim: disagreement.topic.claim(),
+                words: disagreement.words,
+            });
+        }
+        let (links, since) = (discovery::links(deployment), deployment.clock.now());
+        for page in documents.pages(deployment) {
+            let url = page.url.clone();
+            let document = Document::new(page, &links, since);
             self.place(deployment, &url, &Surface::Document(Arc::new(document)));
         }
+        self.add_poppy(deployment, &links);
     }
 
     fn place(&mut self, deployment: &Arc<Deployment>, url: &str, surface: &Surface) {

@@ -23,6 +23,7 @@ import crash
 import faults
 import inspector
 import inventory
+import journey
 import mail
 import pap_runs
 import product
@@ -155,6 +156,28 @@ class Session:
         finally:
             redis.kill()
 
+    def journeys(self, known, a2a, checks):
+        """Each official client, given only the dealer's host."""
+        base = self.demo.ready["base_url"]
+        begin = lambda name, command: lambda url: Client(name, [*command, url], HERE, self.folder / f"{name}.log")
+        for name, command in a2a.items():
+            took = journey.over_a2a(begin(f"{name}-alone", command), base, checks)
+            print(f"  {name}: from host name to search in {took:.2f} s")
+        for name in ("ts-v2-auto", "py-v2-auto", "py-v1"):
+            begun = lambda url, n=name: Client(
+                f"{n}-alone", [url if word == "URL" else word for word in known[n]], HERE, self.folder / f"{n}-alone.log"
+            )
+            took = journey.over_mcp(begun, base, checks)
+            print(f"  {name}: from host name to search in {took:.2f} s")
+
+    def openapi(self, checks):
+        command = [self.arguments.python_a2a, str(HERE / "py_openapi.py"), self.demo.ready["base_url"]]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        said = done.stdout.splitlines() + done.stderr.splitlines()[-3:]
+        checks.that("an independent validator takes the OpenAPI document", done.returncode == 0, said)
+        for begun in ("valid OpenAPI 3.1", "the YAML form is the same", "the validator refuses"):
+            checks.that(f"it says {begun}", any(line.startswith(begun) for line in said), said)
+
     def run(self):
         known = clients(self.arguments)
         work = lambda name: lambda checks: self.scenario(name, known[name], checks)
@@ -169,6 +192,9 @@ class Session:
         self.step("a2a-js", lambda checks: self.a2a("a2a-js", js, checks))
         py = [self.arguments.python_a2a, str(HERE / "py_a2a.py")]
         self.step("a2a-py", lambda checks: self.a2a("a2a-py", py, checks))
+        a2a = {"a2a-js": js, "a2a-py": py}
+        self.step("journeys", lambda checks: self.journeys(known, a2a, checks))
+        self.step("openapi", self.openapi)
         self.step("inventory", lambda checks: self.inventory(known["py-v1"], checks))
         self.step("codes", self.codes)
         self.step("access", lambda checks: access.Access(self.arguments, self.folder, checks).run())

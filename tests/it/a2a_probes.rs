@@ -38,12 +38,12 @@ pub(crate) fn send(edge: &Edge, data: impl Into<Value>) -> Probe<'_> {
     probe
 }
 
-fn search(edge: &Edge) -> Probe<'_> {
+pub(crate) fn search(edge: &Edge) -> Probe<'_> {
     send(edge, json!({"type": "inventory.search.request"}))
 }
 
 /// A success: HTTP 200, the id, one agent message.
-fn served(name: &str, probe: Probe<'_>) -> Value {
+pub(crate) fn served(name: &str, probe: Probe<'_>) -> Value {
     let id = probe.body["id"].clone();
     let answer = probe.send();
     assert_eq!(answer.status, 200, "{name}: {answer:?}");
@@ -57,7 +57,7 @@ fn served(name: &str, probe: Probe<'_>) -> Value {
 }
 
 /// A JSON-RPC error, which is HTTP 200 and JSON whatever its number, with an id member always.
-fn refused(name: &str, probe: Probe<'_>, code: i64, id: &Value) -> Answer {
+pub(crate) fn refused(name: &str, probe: Probe<'_>, code: i64, id: &Value) -> Answer {
     let answer = probe.send();
     assert_eq!(
         (answer.status, answer.code()),
@@ -75,7 +75,7 @@ fn refused(name: &str, probe: Probe<'_>, code: i64, id: &Value) -> Answer {
     answer
 }
 
-fn refused_7(name: &str, probe: Probe<'_>, code: i64) -> Answer {
+pub(crate) fn refused_7(name: &str, probe: Probe<'_>, code: i64) -> Answer {
     refused(name, probe, code, &json!(7))
 }
 
@@ -87,7 +87,7 @@ fn reason(answer: &Answer) -> (String, String) {
     (text("reason"), text("domain"))
 }
 
-fn a2a_reason(answer: &Answer, expected: &str) {
+pub(crate) fn a2a_reason(answer: &Answer, expected: &str) {
     assert_eq!(
         reason(answer),
         (expected.to_owned(), "a2a-protocol.org".to_owned())
@@ -819,7 +819,7 @@ pub(crate) fn settled(mut value: Value) -> Value {
     value
 }
 
-// AAP-041 AAP-055 AAP-116 AAP-185 AAP-186 AAP-187 AAP-189 AAP-192 AAP-447 AAP-475 AAP-526 AAP-533 AAP-535 AAP-536 AAP-537 AAP-549
+// AAP-041 AAP-050 AAP-055 AAP-116 AAP-151 AAP-185 AAP-186 AAP-187 AAP-189 AAP-192 AAP-447 AAP-475 AAP-526 AAP-533 AAP-535 AAP-536 AAP-537 AAP-549
 #[test]
 fn mcp_and_a2a_say_the_same() {
     let edge = Edge::start();
@@ -849,7 +849,7 @@ fn a_retry_with_floats_is_the_same_lead() {
     assert_eq!(data(&retry)["lead_id"], data(&first)["lead_id"]);
 }
 
-// AAP-006 AAP-008 AAP-012 AAP-013 AAP-014 AAP-016 AAP-017 AAP-018 AAP-020 AAP-021 AAP-022 AAP-023 AAP-024 AAP-029 AAP-044 AAP-046 AAP-149 AAP-206 AAP-215 AAP-549
+// AAP-006 AAP-008 AAP-012 AAP-013 AAP-014 AAP-016 AAP-017 AAP-018 AAP-020 AAP-021 AAP-022 AAP-023 AAP-024 AAP-029 AAP-044 AAP-046 AAP-064 AAP-149 AAP-206 AAP-215 AAP-549
 #[test]
 fn discovery_documents_tell_one_truth() {
     let edge = Edge::start();

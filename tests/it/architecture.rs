@@ -51,17 +51,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["contract", "deployment", "inventory", "leads", "profile"],
     ),
     ("dispatch", &["contract", "skills", "deployment"]),
-    (
-        "bindings",
-        &[
-            "dispatch",
-            "inventory",
-            "contract",
-            "deployment",
-            "oauth",
-            "profile",
-        ],
-    ),
+    ("bindings", &["dispatch", "contract", "deployment", "oauth"]),
     ("telemetry", &[]),
     (
         "server",

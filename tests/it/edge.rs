@@ -44,6 +44,9 @@ pub(crate) struct Plan {
     pub(crate) mcp_path: &'static str,
     /// The gates of the endpoints at this base URL.
     pub(crate) gates: Box<dyn Fn(&str) -> Gates + Send>,
+    pub(crate) domain: String,
+    /// Where the documents say it is, when that is not where it listens.
+    pub(crate) base: Option<String>,
 }
 
 impl Default for Plan {
@@ -63,6 +66,8 @@ impl Default for Plan {
             profiles: vec![profile()],
             mcp_path: "/mcp",
             gates: Box::new(|_| Gates::default()),
+            domain: "127.0.0.1".into(),
+            base: None,
         }
     }
 }
@@ -106,6 +111,11 @@ impl Edge {
     }
 
     pub(crate) fn with(plan: Plan) -> Self {
+        Self::try_with(plan).unwrap_or_else(|words| panic!("{words}"))
+    }
+
+    /// The edge, or why its deployment is not served.
+    pub(crate) fn try_with(plan: Plan) -> Result<Self, String> {
         Self::serve(vec![("example", None, plan)])
     }
 
@@ -114,7 +124,8 @@ impl Edge {
         let first = Self::serve(vec![
             ("example", None, first),
             ("other", Some("other.example"), second),
-        ]);
+        ])
+        .unwrap();
         let second = Self {
             address: first.address,
             clock: first.clock.clone(),
@@ -142,34 +153,46 @@ impl Edge {
         let world = runtime.block_on(World::new());
         wanted.map(|(id, host)| {
             let base = format!("https://{host}");
-            let parts = runtime.block_on(parts(Plan::default(), id, &base, &world));
+            let plan = Plan {
+                domain: host.into(),
+                ..Plan::default()
+            };
+            let parts = runtime.block_on(parts(plan, id, &base, &world));
             Arc::new(Deployment::compile(parts).unwrap())
         })
     }
 
-    fn serve(plans: Vec<(&str, Option<&str>, Plan)>) -> Self {
+    fn serve(plans: Vec<(&str, Option<&str>, Plan)>) -> Result<Self, String> {
         let runtime = runtime();
         let (stop, stopped) = watch::channel(false);
-        let (world, address, serving) = runtime.block_on(async {
+        let started = runtime.block_on(async {
             let world = World::new().await;
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address = listener.local_addr().unwrap();
             let (settings, ready) = (plans[0].2.server.clone(), plans[0].2.ready);
             let mut deployments = Vec::new();
-            for (id, host, plan) in plans {
-                let base = host.map_or_else(
-                    || format!("http://{address}"),
-                    |host| format!("http://{host}"),
-                );
+            for (id, host, mut plan) in plans {
+                let own = plan.base.take();
+                let base = match host {
+                    None => own.unwrap_or_else(|| format!("http://{address}")),
+                    Some(host) => {
+                        plan.domain = host.to_owned();
+                        format!("https://{host}")
+                    }
+                };
                 let parts = parts(plan, id, &base, &world).await;
                 deployments.push(Arc::new(Deployment::compile(parts).unwrap()));
             }
-            let site = server::Site::new(deployments).unwrap();
+            let site = server::Site::new(deployments).map_err(|errors| {
+                let words: Vec<String> = errors.iter().map(ToString::to_string).collect();
+                words.join("; ")
+            })?;
             let site = Arc::new(ArcSwap::from_pointee(site));
             let serving = server::serve(listener, site, settings, ready_if(ready), stopped);
-            (world, address, tokio::spawn(serving))
+            Ok::<_, String>((world, address, tokio::spawn(serving)))
         });
-        Self {
+        let (world, address, serving) = started?;
+        Ok(Self {
             address,
             clock: world.clock,
             host: address.to_string(),
@@ -177,7 +200,7 @@ impl Edge {
             stop,
             runtime: Some(runtime),
             serving: Some(serving),
-        }
+        })
     }
 
     /// Sends bytes on a connection of their own and reads until the peer closes.
@@ -344,6 +367,21 @@ impl Probe<'_> {
         edge.raw(&self.bytes())
     }
 
+    /// The head, and the body as it came.
+    pub(crate) fn send_bytes(self) -> (Answer, Vec<u8>) {
+        let mut stream = self.edge.connect();
+        stream.write_all(&self.bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let end = bytes
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .unwrap()
+            + 4;
+        let body = bytes.split_off(end);
+        (Answer::parse(&bytes), body)
+    }
+
     pub(crate) fn bytes(self) -> Vec<u8> {
         let body = self
             .text
@@ -378,7 +416,11 @@ impl Answer {
     fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
         stream.read_to_end(&mut bytes).unwrap();
-        let all = String::from_utf8(bytes).unwrap();
+        Self::parse(&bytes)
+    }
+
+    fn parse(bytes: &[u8]) -> Self {
+        let all = String::from_utf8(bytes.to_vec()).unwrap();
         let (head, text) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
         let mut lines = head.lines();
         let status = lines.next().and_then(|line| line.split(' ').nth(1));
@@ -465,14 +507,14 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
         Scope::Dealer
     };
     let pap = if plan.pap {
-        Some(issuer(base, &world.keys, &world.clock).await)
+        Some(issuer(base, &plan.domain, &world.keys, &world.clock).await)
     } else {
         None
     };
     Parts {
         id: id.into(),
-        domain: "127.0.0.1".into(),
         inventory: Some(inventory(&plan, id, scope, &profiles, world, &contract).await),
+        domain: plan.domain,
         skills: plan.skills,
         scope,
         leads: Some(desk(id, world)),
@@ -484,9 +526,10 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
             agent_card: format!("{base}/.well-known/agent-card.json"),
             poppy: format!("{base}/.well-known/poppy.json"),
             llms_txt: format!("{base}/llms.txt"),
+            api_catalog: format!("{base}/.well-known/api-catalog"),
             inventory_page: format!("{base}/inventory"),
             serve_inventory_page: true,
-            openapi: plan.pap.then(|| format!("{base}/poppy/openapi.json")),
+            openapi: pap.as_ref().map(|_| format!("{base}/poppy/openapi.json")),
             ..Urls::default()
         },
         mcp: plan.mcp,
@@ -497,8 +540,9 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
     }
 }
 
-async fn issuer(base: &str, keys: &Arc<KeyRing>, clock: &Clock) -> Arc<Issuer> {
-    let mut settings = oauth::Settings::new(format!("{base}/poppy"), "127.0.0.1");
+/// An issuer that nobody is known to, with the MCP endpoint as a resource.
+async fn issuer(base: &str, domain: &str, keys: &Arc<KeyRing>, clock: &Clock) -> Arc<Issuer> {
+    let mut settings = oauth::Settings::new(format!("{base}/poppy"), domain);
     settings.mcp = Some(NativeMcp {
         resource: format!("{base}/mcp"),
         tokens: McpTokens::Dpop,

@@ -9,7 +9,7 @@ use crate::deployment::Deployment;
 use crate::oauth::Gate;
 
 /// Writes a deployment's card.
-pub fn write(deployment: &Deployment) -> String {
+pub fn write(deployment: &Deployment) -> Value {
     let urls = &deployment.urls;
     let name = deployment.name();
     let media =
@@ -44,7 +44,7 @@ pub fn write(deployment: &Deployment) -> String {
             members.insert("securityRequirements".to_owned(), requirements(gate, false));
         }
     }
-    card.to_string()
+    card
 }
 
 const SCHEME: &str = "oauth";

@@ -28,7 +28,11 @@ pub async fn answer(deployment: &Arc<Deployment>, query: &str) -> Response<Bytes
             "<p>This page is no longer there. <a href=\"?\">Start again.</a></p>".to_owned(),
         ),
     };
-    html(status, deployment.name(), &body)
+    let mut answer = html(status, deployment.name(), &body);
+    if let Ok(links) = HeaderValue::try_from(super::links(deployment)) {
+        answer.headers_mut().insert(header::LINK, links);
+    }
+    answer
 }
 
 /// The `data` of a search without filters.

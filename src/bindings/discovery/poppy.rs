@@ -1,18 +1,18 @@
 //! `/.well-known/poppy.json`: who the dealer is to a personal agent, its issuer and its native API, and the
 //! bridge to the other interfaces (AAP-196, AAP-215). Must not name what is not there.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::deployment::Deployment;
 
 /// Writes the document. Without an issuer it is the website-only form: who the dealer is, and the bridge
 /// to the other interfaces (AAP-202).
-pub fn write(deployment: &Deployment) -> String {
+pub fn write(deployment: &Deployment) -> Value {
     write_for(deployment, &deployment.domain)
 }
 
 /// The same as it is read at another final host of the same company (AAP-213).
-pub fn write_for(deployment: &Deployment, domain: &str) -> String {
+pub fn write_for(deployment: &Deployment, domain: &str) -> Value {
     let urls = &deployment.urls;
     let mut document = json!({
         "protocol_version": deployment.contract.pap_version(),
@@ -28,6 +28,7 @@ pub fn write_for(deployment: &Deployment, domain: &str) -> String {
                 "mcp": urls.mcp,
                 "aap_version": deployment.contract.version(),
                 "llms_txt": urls.llms_txt,
+                "api_catalog": urls.api_catalog,
             },
         },
     });
@@ -54,5 +55,5 @@ pub fn write_for(deployment: &Deployment, domain: &str) -> String {
         }));
         members.insert("apis".to_owned(), json!(apis));
     }
-    document.to_string()
+    document
 }

@@ -32,11 +32,7 @@ impl Catalogue {
         });
         let meta = json!({SERVER_INFO: server_info});
         let instructions = texts::instructions(deployment);
-        let tools: Vec<Value> = deployment
-            .skills
-            .iter()
-            .map(|skill| tool(deployment, *skill))
-            .collect();
+        let tools = tools(deployment);
         #[cfg(feature = "conformance-tools")]
         let tools = [tools, super::suite_tools::tools(deployment)].concat();
         let ttl_ms = deployment.mcp.cache_ttl_ms;
@@ -96,6 +92,12 @@ impl Catalogue {
     pub(super) fn server_info(&self) -> &str {
         &self.result_meta
     }
+}
+
+/// The tool list.
+pub(super) fn tools(deployment: &Deployment) -> Vec<Value> {
+    let tool = |skill: &Skill| tool(deployment, *skill);
+    deployment.skills.iter().map(tool).collect()
 }
 
 /// One entry of the tool list (contract section 17).

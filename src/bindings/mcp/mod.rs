@@ -52,6 +52,11 @@ pub fn revisions() -> Vec<&'static str> {
     Revision::dates()
 }
 
+/// The tools as `tools/list` says them: discovery is held against these.
+pub fn tools(deployment: &Deployment) -> Value {
+    catalogue::tools(deployment).into()
+}
+
 /// What the request's head already decided.
 #[derive(Clone, Debug)]
 pub struct Admission {

@@ -46,6 +46,7 @@ impl PublicUrl {
             llms_txt: format!("{base}/llms.txt"),
             agent_card: format!("{base}/.well-known/agent-card.json"),
             poppy: format!("{base}/.well-known/poppy.json"),
+            api_catalog: format!("{base}/.well-known/api-catalog"),
             inventory_page: self
                 .inventory_page
                 .clone()
@@ -72,6 +73,11 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         None if is_loopback(domain) => None,
         None => Some(format!("https://{domain}")),
     };
+    let other = base.as_deref().filter(|base| !is_on(base, domain));
+    if let (Some(_), false) = (other, domain.is_empty()) {
+        let remedy = "let both name the host on which agents find the dealer's documents";
+        scope.fault("public_url", "is on another host than domain", remedy);
+    }
     let mcp_path = raw.mcp.path.clone().unwrap_or_else(|| "/mcp".to_owned());
     if !is_path(&mcp_path) {
         scope.fault(
@@ -127,6 +133,13 @@ fn aliases(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str) -> Vec<St
 pub(super) fn is_host_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     !name.is_empty() && name.len() <= 253 && name.chars().all(plain)
+}
+
+/// Whether a base URL's host is the domain (AAP-031).
+fn is_on(base: &str, domain: &str) -> bool {
+    let uri: Option<Uri> = base.parse().ok();
+    let host = uri.as_ref().and_then(Uri::host).unwrap_or_default();
+    host.trim_matches(['[', ']']).eq_ignore_ascii_case(domain)
 }
 
 /// A base URL, in one spelling and without a trailing slash.

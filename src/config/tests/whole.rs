@@ -446,16 +446,28 @@ fn tokens_are_asked_for_where_an_issuer_is_named_and_nowhere_else() {
     }
 }
 
-// AAP-048
+// AAP-007 AAP-048 AAP-049
 #[test]
 fn plain_http_is_for_loopback_only() {
     let folder = tempfile::tempdir().unwrap();
     let name = "FORECOURT_DEPLOYMENTS__MAIN__PUBLIC_URL";
+    let domain = "FORECOURT_DEPLOYMENTS__MAIN__DOMAIN";
+    for (host, url) in [
+        ("127.0.0.1", "http://127.0.0.1:8080"),
+        ("::1", "http://[::1]:8080"),
+    ] {
+        let loaded = load(
+            folder.path(),
+            &documented("README.md"),
+            &[(name, url), (domain, host)],
+        );
+        assert!(loaded.is_ok(), "{url}: {loaded:?}");
+    }
     for (url, fine) in [
         ("https://dealer.example", true),
-        ("https://dealer.example:8443", true),
-        ("http://127.0.0.1:8080", true),
-        ("http://[::1]:8080", true),
+        ("https://Dealer.example:8443", true),
+        ("https://www.dealer.example", false),
+        ("http://127.0.0.1:8080", false),
         ("http://dealer.example", false),
         ("http://127.0.0.1.dealer.example", false),
         ("ftp://dealer.example", false),

@@ -66,13 +66,11 @@ fn proof(site: &Site, token: &str) -> String {
 async fn it_is_advertised_only_where_it_works() {
     let off = Site::new().await;
     let poppy = crate::bindings::discovery::poppy::write(&off.endpoint.deployment);
-    let poppy: Value = serde_json::from_str(&poppy).unwrap();
     assert_eq!(poppy["apis"].as_array().unwrap().len(), 1, "the API alone");
     for tokens in [McpTokens::Dpop, McpTokens::Bearer] {
         let (site, _) = site(tokens).await;
         let deployment = &site.endpoint.deployment;
         let poppy = crate::bindings::discovery::poppy::write(deployment);
-        let poppy: Value = serde_json::from_str(&poppy).unwrap();
         assert_eq!(deployment.contract.check_document("poppy", &poppy), Ok(()));
         let api = &poppy["apis"][1];
         assert_eq!(api["type"], "mcp");

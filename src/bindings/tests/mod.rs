@@ -1,0 +1,5 @@
+//! What the bindings have in common: one deployment behind all three, asked the same.
+
+mod agreement;
+mod parity;
+mod site;
