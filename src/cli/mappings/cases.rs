@@ -131,8 +131,8 @@ async fn play(
         Plan::Rest(_) => {
             let address = player.insert(Player::start(folder).await?).address;
             let mut settings = sources::rest::Settings::new(format!("http://{address}"));
-            settings.danger_allow_http = true;
-            settings.min_interval_ms = 0;
+            settings.access.danger_allow_http = true;
+            settings.access.min_interval_ms = 0;
             sources::Settings::Rest(settings)
         }
         Plan::Feed(_) => sources::Settings::Feed(sources::feed::Settings::new(sample(folder)?)),
