@@ -641,3 +641,35 @@ async fn website() {
     let url = server.url("dms");
     run_on(&case, &url, folder.path(), &["--url", &url]);
 }
+
+/// A configured source is enough: the mapping that the configuration names is yet to be written.
+#[test]
+fn a_configured_deployment() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let config = "[deployments.d]\ndomain = 'dealer.example'\n[deployments.d.inventory]\n\
+        mapping = 'mapping.toml'\nsource = { kind = 'feed', path = 'sample.csv' }\n";
+    fs::write(at("forecourt.toml"), config).unwrap();
+    fs::copy("mappings/homenet-csv/sample.csv", at("sample.csv")).unwrap();
+    let (config, mapping) = (at("forecourt.toml"), at("mapping.toml"));
+    let init = |from: &str| {
+        let args = [
+            "mappings", "init", "--config", &config, "--from", from, "--to", &mapping,
+        ];
+        forecourt(&args)
+    };
+    let output = init("d");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
+    assert!(
+        text(&output).contains("is written from 33 rows"),
+        "{}",
+        text(&output)
+    );
+    let output = init("elsewhere");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output).contains("neither a file"),
+        "{}",
+        text(&output)
+    );
+}

@@ -85,7 +85,15 @@ pub(super) async fn run(
 
 /// The source that is meant: an address, a file, or a deployment's.
 fn settings(from: &str, configuration: &Sources) -> Result<sources::Settings, Failure> {
-    let database = ["sqlite:", "postgres:", "postgresql:", "mysql:", "mariadb:"];
+    let database = [
+        "sqlite:",
+        "postgres:",
+        "postgresql:",
+        "mysql:",
+        "mariadb:",
+        "sqlserver:",
+        "mssql:",
+    ];
     if database.iter().any(|scheme| from.starts_with(scheme)) {
         return Ok(sources::Settings::Sql(sources::sql::Settings::new(from)));
     }

@@ -43,10 +43,10 @@ pub(super) async fn look(
 ) -> Result<Found, Failure> {
     match settings {
         Settings::Feed(feed) => match &feed.place {
-            Place::Disk { path, .. } if path.is_file() => file(path, items),
-            Place::Disk { .. } | Place::Web(_) => {
-                let words = "a first mapping is made from one file of the feed";
-                let hint = "save one, and name it with --from FILE";
+            Place::Disk { path, .. } => file(path, items),
+            Place::Web(_) => {
+                let words = "a feed at an address cannot be looked at before its format is known";
+                let hint = "save one file of it and name that with --from";
                 Err(Failure::new(Exit::Usage, words).hint(hint))
             }
         },
@@ -80,6 +80,18 @@ fn file(path: &Path, items: Option<&str>) -> Result<Found, Failure> {
     let failed =
         |error: std::io::Error| Failure::new(Exit::Usage, format!("{}: {error}", path.display()));
     let bytes = start_of(path).map_err(failed)?;
+    if path
+        .extension()
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("dbf"))
+    {
+        let source =
+            "[source]\nkind = \"feed\"\nformat = \"dbf\"\nas_of = \"file_time\"\n".to_owned();
+        return Ok(Found {
+            probe: source.clone(),
+            text: source,
+            ..Found::default()
+        });
+    }
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim_start_matches('\u{feff}').trim_start();
     let (format, items) = match text.chars().next() {
@@ -236,10 +248,7 @@ async fn database(settings: &Settings, url: &str, table: Option<&str>) -> Result
     let mut side_queries = Vec::new();
     for name in &side {
         let query = format!("SELECT * FROM {}", quote(name));
-        probe.extend([format!(
-            "{name} = {}\n",
-            select(format!("{query} LIMIT {SIDE_ROWS}"))
-        )]);
+        probe.extend([format!("{name} = {}\n", select(bounded(name, &quote, url)))]);
         side_queries.push((name.clone(), query));
     }
     Ok(Found {
@@ -249,6 +258,19 @@ async fn database(settings: &Settings, url: &str, table: Option<&str>) -> Result
         side,
         side_queries,
     })
+}
+
+/// The first rows of a table.
+fn bounded(name: &str, quote: &impl Fn(&str) -> String, url: &str) -> String {
+    let table = quote(name);
+    if is_sql_server(url) {
+        return format!("SELECT TOP {SIDE_ROWS} * FROM {table}");
+    }
+    format!("SELECT * FROM {table} LIMIT {SIDE_ROWS}")
+}
+
+fn is_sql_server(url: &str) -> bool {
+    url.starts_with("sqlserver") || url.starts_with("mssql")
 }
 
 fn quoted(name: &str, url: &str) -> String {
@@ -272,6 +294,9 @@ async fn schema(settings: &Settings, url: &str) -> Result<Schema, Failure> {
         "SELECT CAST(table_name || '.' || ordinal_position AS text) AS n, CAST(table_name AS text) AS t, \
          CAST(column_name AS text) AS c FROM information_schema.columns \
          WHERE table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY table_name, ordinal_position"
+    } else if is_sql_server(url) {
+        "SELECT CONCAT(TABLE_NAME, '.', ORDINAL_POSITION) AS n, TABLE_NAME AS t, COLUMN_NAME AS c \
+         FROM INFORMATION_SCHEMA.COLUMNS ORDER BY TABLE_NAME, ORDINAL_POSITION"
     } else {
         "SELECT CONCAT(table_name, '.', ordinal_position) AS n, table_name AS t, column_name AS c \
          FROM information_schema.columns WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position"

@@ -138,14 +138,15 @@ impl Config {
     ) -> Result<Option<crate::sources::Settings>, Findings> {
         let mut findings = Vec::new();
         let mut tree = sources.merge(&mut findings);
+        tree.lay_below("defaults", "deployments");
         let raw: Raw = tree.read(&[], &mut findings);
         let mut scope = Scope::new(&mut tree, &mut findings);
+        let data_directory = data_directory(&scope, &raw);
         let inventory = raw.deployments.get(deployment);
         let inventory = inventory.and_then(|deployment| deployment.inventory.as_ref());
-        let spool = data_directory(&scope, &raw);
         let source = inventory.and_then(|inventory| {
             let mut scope = scope.below(&format!("deployments.{deployment}"));
-            source::compile(&mut scope.below("inventory"), inventory, &spool)
+            source::compile(&mut scope.below("inventory"), inventory, &data_directory)
         });
         if findings.is_empty() {
             Ok(source)
