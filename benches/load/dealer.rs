@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sqlx::Connection as _;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
 
-use crate::stock::{FEATURES, Numbers, Row, row};
+use crate::stock::{FEATURES, Numbers, PER_DEALER, Row, row};
 
 /// Rows of one INSERT.
 const CHUNK: usize = 500;
@@ -73,6 +73,9 @@ mapping = "mapping.toml"
 source = { kind = "sql", url = "sqlite://dealer.sqlite" }
 refresh_interval_s = 86400
 
+[deployments.bench.leads]
+vendor = { phone = "+1-312-555-0100" }
+
 [deployments.bench.leads.deliveries.crm]
 kind = "directory"
 path = "leads"
@@ -98,7 +101,7 @@ pub(crate) async fn make(folder: &Path, vehicles: usize, port: u16) -> PathBuf {
     fs::write(folder.join("mapping.toml"), mapping).expect("a mapping");
     let mut config = CONFIG.replace("127.0.0.1:0", &format!("127.0.0.1:{port}"));
     for rooftop in 0..ROOFTOPS {
-        let (latitude, longitude) = place(rooftop);
+        let (latitude, longitude) = row(rooftop * PER_DEALER, &mut Numbers(0)).place;
         writeln!(
             config,
             "\n[[deployments.bench.profile.rooftops]]\nname = \"Rooftop {rooftop}\"\n\
@@ -112,14 +115,6 @@ pub(crate) async fn make(folder: &Path, vehicles: usize, port: u16) -> PathBuf {
     let path = folder.join("forecourt.toml");
     fs::write(&path, config).expect("a configuration");
     path
-}
-
-fn place(rooftop: usize) -> (f64, f64) {
-    let mut numbers = Numbers(rooftop as u64);
-    let mut degrees = |range: usize, from: f64| {
-        from + f64::from(u32::try_from(numbers.below(range)).unwrap_or(0)) / 1000.0
-    };
-    (degrees(24_000, 25.0), degrees(57_000, -124.0))
 }
 
 async fn fill(path: &Path, vehicles: usize) -> Result<(), sqlx::Error> {

@@ -26,7 +26,7 @@ impl Process {
         let child = Command::new(env!("CARGO_BIN_EXE_forecourt"))
             .args(["serve", "--config"])
             .arg(config)
-            .env("RUST_LOG", "error")
+            .env("FORECOURT_LOG", "error")
             .stdout(Stdio::null())
             .spawn()
             .expect("the product starts");
