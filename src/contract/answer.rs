@@ -75,6 +75,25 @@ impl Answer {
         self.pieces.push(Piece::Shared(Arc::clone(fragment)));
     }
 
+    /// Bytes of the JSON text.
+    pub fn json_len(&self) -> usize {
+        self.each_len(|text| text.len(), |fragment| fragment.json.len())
+    }
+
+    /// Bytes of the escaped text; what only this answer says is estimated.
+    pub fn escaped_len(&self) -> usize {
+        let estimate = |text: &str| text.len() + text.len() / 4;
+        self.each_len(estimate, |fragment| fragment.escaped.len())
+    }
+
+    fn each_len(&self, own: impl Fn(&str) -> usize, shared: impl Fn(&Fragment) -> usize) -> usize {
+        let len = |piece: &Piece| match piece {
+            Piece::Own(text) => own(text),
+            Piece::Shared(fragment) => shared(fragment),
+        };
+        self.pieces.iter().map(len).sum()
+    }
+
     /// Writes the JSON text.
     pub fn write_json(&self, out: &mut String) {
         for piece in &self.pieces {
@@ -97,7 +116,7 @@ impl Answer {
 
     /// The JSON text.
     pub fn to_json(&self) -> String {
-        let mut out = String::new();
+        let mut out = String::with_capacity(self.json_len());
         self.write_json(&mut out);
         out
     }
@@ -105,7 +124,8 @@ impl Answer {
 
 /// Appends `text` escaped for the inside of a JSON string (RFC 8259 §7).
 fn escape_into(text: &str, out: &mut String) {
-    let quoted = Value::from(text).to_string();
+    // Writing a text's JSON cannot fail.
+    let quoted = serde_json::to_string(text).unwrap_or_default();
     out.push_str(
         quoted
             .get(1..quoted.len().saturating_sub(1))

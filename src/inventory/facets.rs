@@ -114,7 +114,7 @@ fn write_terms(out: &mut String, group: Group, terms: &Terms, counts: &[u32]) {
         let value = if group == Group::DcFastCharge {
             shown.to_owned()
         } else {
-            Value::from(shown).to_string()
+            quoted(shown)
         };
         write_entry(out, &value, count);
     }
@@ -169,20 +169,16 @@ fn write_features(out: &mut String, snapshot: &Snapshot, rows: &RoaringBitmap) {
     open_list(out, "features");
     for feature in features {
         let count = feature.rows.intersection_len(rows);
-        let code = Value::from(feature.code.as_str()).to_string();
-        let label = Value::from(feature.label.as_str()).to_string();
-        let count = count.to_string();
         for part in [
             "{\"code\":",
-            &code,
+            &quoted(&feature.code),
             ",\"label\":",
-            &label,
+            &quoted(&feature.label),
             ",\"count\":",
-            &count,
-            "},",
         ] {
             out.push_str(part);
         }
+        write_count(out, count);
     }
     close_list(out);
 }
@@ -197,8 +193,18 @@ fn write_entry(out: &mut String, value: &str, count: u32) {
     out.push_str("{\"value\":");
     out.push_str(value);
     out.push_str(",\"count\":");
+    write_count(out, count.into());
+}
+
+/// The count, and the end of its entry.
+fn write_count(out: &mut String, count: u64) {
     out.push_str(&count.to_string());
     out.push_str("},");
+}
+
+/// A text as JSON, which cannot fail.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 fn close_list(out: &mut String) {

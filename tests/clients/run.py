@@ -28,6 +28,7 @@ import mail
 import pap_runs
 import product
 import raw
+import replicas
 from checks import Checks
 from client import Client
 from redis_server import Redis
@@ -208,6 +209,7 @@ class Session:
             self.step(name, lambda checks, n=name, s=settings: pap_runs.check_pap(self.arguments, self.folder, n, s, checks))
         self.step("pap-on-redis", self.pap_on_redis)
         self.step("faults", lambda checks: faults.check_all(self.arguments.binary, self.folder, checks))
+        self.step("replicas", lambda checks: replicas.check_replicas(self.arguments.binary, self.folder, checks))
         self.step("crash", lambda checks: crash.check_crash(self.arguments.binary, self.folder, checks))
 
 

@@ -4,13 +4,18 @@
 use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode, header};
 
+use super::jsonrpc::Id;
 use super::version::Revision;
 use crate::contract::Answer;
 use crate::dispatch::Refusal;
 
-/// The result of `tools/call`: the AAP payload as `structuredContent` and, the same text escaped, as a text
+/// Bytes of an envelope around both copies.
+const ENVELOPE: usize = 256;
+
+/// The response to `tools/call`: the AAP payload as `structuredContent` and, the same text escaped, as a text
 /// block (AAP-094, AAP-095).
-pub(super) fn tool_result(
+pub(super) fn tool_response(
+    id: &Id,
     revision: Revision,
     outcome: &Result<Answer, Refusal>,
     server_info: &str,
@@ -23,7 +28,12 @@ pub(super) fn tool_result(
             (&refused, true)
         }
     };
-    let mut out = String::from("{");
+    let id = id.to_string();
+    let length = answer.escaped_len() + answer.json_len() + id.len() + server_info.len() + ENVELOPE;
+    let mut out = String::with_capacity(length);
+    out.push_str(r#"{"jsonrpc":"2.0","id":"#);
+    out.push_str(&id);
+    out.push_str(r#","result":{"#);
     if revision.is_modern() {
         out.push_str(r#""resultType":"complete","#);
     }
@@ -40,7 +50,7 @@ pub(super) fn tool_result(
         out.push_str(r#","_meta":"#);
         out.push_str(server_info);
     }
-    out.push('}');
+    out.push_str("}}");
     out
 }
 

@@ -232,8 +232,8 @@ impl Endpoint {
         let outcome = dispatch(&self.deployment, &asked.admission.caller, call)
             .instrument(span)
             .await;
-        let result = answer::tool_result(revision, &outcome, self.catalogue.server_info());
-        Reply::ok(jsonrpc::result(&id, &result))
+        let server_info = self.catalogue.server_info();
+        Reply::ok(answer::tool_response(&id, revision, &outcome, server_info))
     }
 }
 

@@ -1,0 +1,158 @@
+//! What is asked, over which binding, as finished HTTP requests. Must not know who answers.
+
+use std::sync::Arc;
+
+use forecourt::clock::Clock;
+use serde_json::{Value, json};
+
+use crate::drive::Requests;
+
+/// One kind of question.
+pub(crate) struct Question {
+    pub(crate) name: &'static str,
+    /// The bodies that are asked in turn, and where.
+    path: &'static str,
+    bodies: Vec<Value>,
+    /// Whether each one is a new one: its text `{n}` becomes a number.
+    pub(crate) renewed: bool,
+}
+
+impl Question {
+    /// The requests to one server; a floor finds its answer by the number in its path.
+    pub(crate) fn requests(&self, floor: bool) -> Requests {
+        let made: Vec<(Arc<[u8]>, String)> = (0..)
+            .zip(&self.bodies)
+            .map(|(n, body)| {
+                let path = if floor {
+                    format!("/{n}")
+                } else {
+                    self.path.to_owned()
+                };
+                let body = body.to_string();
+                (request(&path, &body).into(), format!("{path} {body}"))
+            })
+            .collect();
+        let renewed = self.renewed;
+        let started = std::process::id();
+        Arc::new(move |n| {
+            let at = usize::try_from(n).unwrap_or(0) % made.len();
+            if !renewed {
+                return Arc::clone(&made[at].0);
+            }
+            let (path, body) = made[at].1.split_once(' ').unwrap_or_default();
+            let salt = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            request(path, &body.replace("{n}", &format!("{started}-{salt}"))).into()
+        })
+    }
+
+    /// How many different requests there are.
+    pub(crate) fn len(&self) -> usize {
+        self.bodies.len()
+    }
+}
+
+static COUNT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+fn request(path: &str, body: &str) -> Vec<u8> {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n\
+         Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n\
+         A2A-Version: 1.0\r\nA2A-Extensions: https://autoagentprotocol.org/extensions/aap/v3.0\r\n\
+         Content-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+fn mcp(tool: &str, arguments: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+           "params": {"name": tool, "arguments": arguments}})
+}
+
+fn a2a(media: &str, data: &Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": {
+        "messageId": "m-1", "role": "ROLE_USER", "parts": [{"data": data,
+        "mediaType": format!("application/vnd.autoagent.{media}-request+json")}]}}})
+}
+
+/// Pages of twenty vehicles: few, some and many matches, and a place.
+fn searches() -> Vec<Value> {
+    [
+        json!({"make": ["make 3"], "model": ["model 3-4"], "condition": ["used"], "price_max": 40_000}),
+        json!({"make": ["make 3", "make 5"], "body": ["body 1", "body 2", "body 3"], "price_max": 40_000}),
+        json!({"condition": ["used"], "price_min": 10_000, "price_max": 35_000, "mileage_max": 100_000}),
+        json!({"near": {"latitude": 40.0, "longitude": -90.0, "radius_mi": 400},
+               "condition": ["used"], "body": ["body 2"], "price_max": 40_000}),
+    ]
+    .into_iter()
+    .map(|filters| json!({"type": "inventory.search.request", "filters": filters}))
+    .collect()
+}
+
+/// The searches that any server over the same tables can answer: all but the one by place.
+pub(crate) fn plain() -> Question {
+    let mut bodies: Vec<Value> = searches()
+        .iter()
+        .map(|search| mcp("aap_inventory_search", search))
+        .collect();
+    bodies.truncate(3);
+    Question {
+        name: "plain search",
+        path: "/mcp",
+        bodies,
+        renewed: false,
+    }
+}
+
+fn lead() -> Value {
+    let now = Clock::system().now();
+    json!({
+        "type": "lead.submit.request",
+        "customer": {"first_name": "Ada", "last_name": "Lovelace", "email": "ada@example.com",
+                     "preferred_contact": "email"},
+        "consent": {"granted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+                    "allowed_channels": ["email"], "scope": ["lead_submission"],
+                    "consent_text": "Please send my inquiry and address to Example Motors."},
+        "source_agent": {"name": "bench", "url": "https://buyer.example"},
+        "message": "Is there a hybrid?",
+        "idempotency_key": "bench-{n}",
+    })
+}
+
+/// All questions, in the order of the table.
+pub(crate) fn all() -> Vec<Question> {
+    let question = |name, path, bodies| Question {
+        name,
+        path,
+        bodies,
+        renewed: false,
+    };
+    let facets = json!({"type": "inventory.facets.request", "filters": {"make": ["make 3"]}});
+    let vehicle = json!({"type": "inventory.vehicle.request", "vehicle_id": "v77"});
+    let each = |tool: &str| searches().iter().map(|s| mcp(tool, s)).collect();
+    vec![
+        question("MCP search", "/mcp", each("aap_inventory_search")),
+        question(
+            "A2A search",
+            "/a2a",
+            searches()
+                .iter()
+                .map(|s| a2a("inventory-search", s))
+                .collect(),
+        ),
+        question(
+            "MCP facets",
+            "/mcp",
+            vec![mcp("aap_inventory_facets", &facets)],
+        ),
+        question(
+            "MCP vehicle",
+            "/mcp",
+            vec![mcp("aap_inventory_vehicle", &vehicle)],
+        ),
+        Question {
+            renewed: true,
+            ..question("MCP lead", "/mcp", vec![mcp("aap_lead_submit", &lead())])
+        },
+    ]
+}
