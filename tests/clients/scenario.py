@@ -263,7 +263,7 @@ class Scenario:
         absent = {"type": "inventory.vehicle.request", "vin": "1HGCV1F32MA999999"}
         self.refused("an unknown vehicle", "aap_inventory_vehicle", absent, "VEHICLE_NOT_FOUND")
         nothing = {"type": "inventory.vehicle.request"}
-        self.refused("no identifier", "aap_inventory_vehicle", nothing, "MISSING_REQUIRED_FIELD", "")
+        self.refused("no identifier", "aap_inventory_vehicle", nothing, "SCHEMA_VALIDATION_FAILED", "")
         wrong = {"type": "inventory.facets.request"}
         self.refused("another tool's request", search, wrong, "SCHEMA_VALIDATION_FAILED", "/type")
 
