@@ -138,11 +138,11 @@ impl Connection {
             read += more;
             whole = whole.or_else(|| length(&self.buffer[..read]));
             if whole.is_some_and(|whole| read >= whole) {
-                return match self.buffer.starts_with(b"HTTP/1.1 200") {
-                    true => Ok(read),
-                    false => Err(io::Error::other(
-                        String::from_utf8_lossy(&self.buffer[..read]).into_owned(),
-                    )),
+                let text = || String::from_utf8_lossy(&self.buffer[..read]).into_owned();
+                return if self.buffer.starts_with(b"HTTP/1.1 200") {
+                    Ok(read)
+                } else {
+                    Err(io::Error::other(text()))
                 };
             }
         }

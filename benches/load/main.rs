@@ -108,7 +108,7 @@ fn measure_start(vehicles: usize, process: &Process) -> Start {
     let (memory_mb, most_mb) = process.memory_mb();
     Start {
         vehicles,
-        start: process.start,
+        took: process.start,
         memory_mb,
         most_mb,
     }
@@ -140,7 +140,10 @@ fn ask(arguments: &Arguments, question: &Question, server: &Process) -> (usize, 
     let before = server.cpu();
     let time = Duration::from_secs(arguments.seconds);
     let figures = drive::drive(server.address, &requests, arguments.connections, time);
-    (bytes, table::Side::new(&figures, server.cpu() - before))
+    (
+        bytes,
+        table::Side::new(&figures, server.cpu().saturating_sub(before)),
+    )
 }
 
 /// Both servers in turn.
@@ -174,7 +177,7 @@ fn compare(arguments: &Arguments, question: &Question, product: &Process, folder
             let before = server.cpu();
             let figures = drive::drive(server.address, requests, arguments.connections, time);
             let (sum, cpu) = &mut sums[at];
-            *cpu += server.cpu() - before;
+            *cpu += server.cpu().saturating_sub(before);
             *sum = Some(match sum.take() {
                 None => figures,
                 Some(earlier) => drive::Figures::and(earlier, figures),

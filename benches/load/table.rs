@@ -7,7 +7,7 @@ use crate::drive::Figures;
 /// How a start went.
 pub(crate) struct Start {
     pub(crate) vehicles: usize,
-    pub(crate) start: Duration,
+    pub(crate) took: Duration,
     pub(crate) memory_mb: u64,
     pub(crate) most_mb: u64,
 }
@@ -51,7 +51,7 @@ pub(crate) fn start_line(start: &Start) -> String {
     format!(
         "| {} | {} ms | {} MB | {} MB |\n",
         start.vehicles,
-        start.start.as_millis(),
+        start.took.as_millis(),
         start.memory_mb,
         start.most_mb
     )

@@ -77,7 +77,7 @@ impl Answer {
 
     /// Bytes of the JSON text.
     pub fn json_len(&self) -> usize {
-        self.each_len(|text| text.len(), |fragment| fragment.json.len())
+        self.each_len(str::len, |fragment| fragment.json.len())
     }
 
     /// Bytes of the escaped text; what only this answer says is estimated.
