@@ -122,7 +122,7 @@ fn stages_are_told_apart_and_nothing_of_a_buyer_is_told() {
     let (messages, skills) = told(&lines);
     assert_eq!(
         (messages, skills),
-        (vec!["a2a refused"], vec![]),
+        (vec!["a2a refused", "request"], vec![]),
         "{lines:?}"
     );
     // a skill's own line names it, its binding and its outcome
@@ -137,7 +137,7 @@ fn stages_are_told_apart_and_nothing_of_a_buyer_is_told() {
         let (messages, skills) = told(&lines);
         assert_eq!(
             (messages, skills),
-            (vec!["call"], vec!["inventory.search".to_owned()]),
+            (vec!["call", "request"], vec!["inventory.search".to_owned()]),
             "{lines:?}"
         );
         assert_eq!(lines[0]["outcome"], "ok");
