@@ -94,7 +94,7 @@ pub(crate) fn a2a_reason(answer: &Answer, expected: &str) {
     );
 }
 
-// AAP-150 AAP-154 AAP-159 AAP-161 AAP-162 AAP-163 AAP-164 AAP-182 AAP-551
+// AAP-148 AAP-150 AAP-154 AAP-159 AAP-161 AAP-162 AAP-163 AAP-164 AAP-182 AAP-551
 #[test]
 fn a_message_is_answered_by_a_message() {
     let edge = Edge::start();

@@ -248,7 +248,7 @@ fn a_protected_mcp_endpoint_checks_origins_first_and_serves_whoever_may_come() {
     }
 }
 
-// AAP-036 AAP-139
+// AAP-036 AAP-051 AAP-139
 #[test]
 fn a_protected_endpoint_says_so_everywhere() {
     let issuer = Issuer::start();
@@ -445,6 +445,7 @@ fn anonymous_callers_of_mcp_and_a2a_are_one() {
     assert_eq!(data["data"]["replayed"], true, "{again:?}");
 }
 
+// AAP-052 AAP-170
 #[test]
 fn a2a_refuses_strangers_with_http_and_its_own_metadata() {
     let issuer = Issuer::start();
