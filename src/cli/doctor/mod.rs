@@ -97,13 +97,13 @@ pub async fn examine(base: &str, client: &Client, contract: &Contract) -> Report
     }
     let visitor = visit::Visitor::new(client);
     let read = documents::read(base, &visitor, contract, &mut report).await;
+    documents::people(&read, &visitor, &mut report).await;
     serving::judge(base, &visitor, &mut report).await;
     let tools = match &read.agent_card {
         Some(card) => endpoints::judge(card, &visitor, contract, &mut report).await,
         None => None,
     };
     native::judge(&read, &visitor, &mut report).await;
-    documents::people(&read, &visitor, &mut report).await;
     documents::agree(&read, tools.as_ref(), &mut report);
     report
 }

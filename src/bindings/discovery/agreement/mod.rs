@@ -92,7 +92,7 @@ impl Topic {
             Self::Links => ("links", "the documents link to each other"),
             Self::Addresses => (
                 "addresses",
-                "every address is HTTPS and free of credentials",
+                "every address is HTTPS, or HTTP on loopback, and free of credentials",
             ),
             Self::Catalogue => ("catalogue", "the API catalogue names these endpoints only"),
         }
