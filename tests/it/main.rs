@@ -15,6 +15,7 @@ mod a2a_tck;
 mod architecture;
 mod attacks;
 mod call;
+mod canaries;
 mod cli;
 mod discovery_http;
 mod doctor;

@@ -327,7 +327,7 @@ fn the_development_switches_of_net_go_with_a_loopback_listener_only() {
         let loaded = load(folder.path(), &documented("README.md"), &variables);
         let found = loaded.err().unwrap_or_default();
         assert_eq!(found.len(), faults, "{listen}: {found:?}");
-        // The fourth is that plain HTTP would leave this machine.
+        // The last is that plain HTTP would leave this machine.
         let known = |key: &str| key.starts_with("net.") || key == "server.listen";
         assert!(found.iter().all(|finding| known(&finding.key)));
     }
