@@ -194,8 +194,10 @@ impl Config {
                 )
             })
             .collect();
+        let mut files = print::parts(&tree);
         for deployment in &mut deployments {
-            deployment.prints = print::of_deployment(&tree, &deployment.id);
+            let own = files.remove(&deployment.id).unwrap_or_default();
+            deployment.prints = print::of_deployment(&tree, &deployment.id, &own);
         }
         match (server, findings.is_empty()) {
             (Some(server), true) => Ok(Self {

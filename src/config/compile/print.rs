@@ -1,13 +1,14 @@
 //! What a part of the configuration comes to, as one short text: equal texts mean that nothing of it has
 //! changed, the files that it names included. Holds no value.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest::{Context, SHA256};
 
-use super::super::tree::{Tree, find};
+use super::super::tree::{Key, Tree, find};
 
 /// A hash in hexadecimal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +48,7 @@ const OF_INVENTORY: [&str; 6] = [
 pub(super) fn of_places(tree: &Tree) -> Print {
     let mut hash = Context::new(&SHA256);
     for table in ["keys", "data", "store"] {
-        add_table(&mut hash, tree, &[table.to_owned()]);
+        add_table(&mut hash, tree, &[table.to_owned()], &[]);
     }
     finish(hash)
 }
@@ -56,20 +57,22 @@ pub(super) fn of_places(tree: &Tree) -> Print {
 /// only after this was read.
 pub(super) fn of_ground(tree: &Tree) -> Print {
     let mut hash = Context::new(&SHA256);
-    add_table(&mut hash, tree, &["net".to_owned()]);
+    let files = parts(tree).remove("net").unwrap_or_default();
+    add_table(&mut hash, tree, &["net".to_owned()], &files);
     finish(hash)
 }
 
-pub(super) fn of_deployment(tree: &Tree, id: &str) -> Prints {
+/// `files` are those of [`parts`] that this deployment names.
+pub(super) fn of_deployment(tree: &Tree, id: &str, files: &[(Key, PathBuf)]) -> Prints {
     let at = |more: Option<&str>| {
         let parts = ["deployments", id].into_iter().chain(more);
         parts.map(str::to_owned).collect::<Vec<_>>()
     };
     let mut whole = Context::new(&SHA256);
-    add_table(&mut whole, tree, &at(None));
+    add_table(&mut whole, tree, &at(None), files);
     let mut inventory = Context::new(&SHA256);
     for table in OF_INVENTORY {
-        add_table(&mut inventory, tree, &at(Some(table)));
+        add_table(&mut inventory, tree, &at(Some(table)), files);
     }
     Prints {
         whole: finish(whole),
@@ -93,21 +96,29 @@ fn is_part(key: &[String]) -> bool {
     name == "mapping" || name == "adf_profile" || name.ends_with("_file")
 }
 
-fn add_table(hash: &mut Context, tree: &Tree, key: &[String]) {
+/// The files that are part of the configuration, by deployment, or by table where they are of none.
+pub(super) fn parts(tree: &Tree) -> BTreeMap<String, Vec<(Key, PathBuf)>> {
+    let mut parts: BTreeMap<String, Vec<(Key, PathBuf)>> = BTreeMap::new();
+    for (key, path) in tree.named().into_iter().filter(|(key, _)| is_part(key)) {
+        let whose = match key.as_slice() {
+            [table, id, ..] if table == "deployments" => id.clone(),
+            [table, ..] => table.clone(),
+            [] => continue,
+        };
+        parts.entry(whose).or_default().push((key, path));
+    }
+    parts
+}
+
+fn add_table(hash: &mut Context, tree: &Tree, key: &[String], files: &[(Key, PathBuf)]) {
     let value = find(tree.merged(), key);
     let value = value.and_then(|value| value.deserialize::<serde_json::Value>().ok());
     let text = value.map(|value| value.to_string()).unwrap_or_default();
     add(hash, text.as_bytes());
-    let mut named: Vec<_> = tree
-        .named()
-        .into_iter()
-        .filter(|(at, _)| at.starts_with(key) && is_part(at))
-        .map(|(_, path)| path)
-        .collect();
-    named.sort();
-    named.dedup();
+    let named = files.iter().filter(|(at, _)| at.starts_with(key));
+    let named: BTreeSet<&Path> = named.map(|(_, path)| path.as_path()).collect();
     for path in named {
-        add_file(hash, &path);
+        add_file(hash, path);
     }
 }
 
