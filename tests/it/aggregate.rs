@@ -184,9 +184,14 @@ fn count(folder: &Path) -> usize {
 fn wait_for_file(folder: &Path) -> String {
     let began = Instant::now();
     loop {
-        let mut files = fs::read_dir(folder).into_iter().flatten();
-        if let Some(Ok(file)) = files.next() {
-            return fs::read_to_string(file.path()).unwrap();
+        // one that is being written is hidden, and gone at any moment
+        let mut files = fs::read_dir(folder)
+            .into_iter()
+            .flatten()
+            .map(|file| file.unwrap().path())
+            .filter(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b"."));
+        if let Some(path) = files.next() {
+            return fs::read_to_string(path).unwrap();
         }
         assert!(began.elapsed() < Duration::from_secs(30), "nothing came");
         std::thread::yield_now();
