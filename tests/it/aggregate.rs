@@ -189,7 +189,13 @@ fn wait_for_file(folder: &Path) -> String {
             .into_iter()
             .flatten()
             .map(|file| file.unwrap().path())
-            .filter(|path| !path.file_name().unwrap().as_encoded_bytes().starts_with(b"."));
+            .filter(|path| {
+                !path
+                    .file_name()
+                    .unwrap()
+                    .as_encoded_bytes()
+                    .starts_with(b".")
+            });
         if let Some(path) = files.next() {
             return fs::read_to_string(path).unwrap();
         }

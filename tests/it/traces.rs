@@ -51,14 +51,10 @@ impl io::Write for Log {
     }
 }
 
-/// The messages of a request, its one line in the access log apart, and the skills that its spans and events
-/// name.
+/// The messages of a request, and the skills that its spans and events name.
 fn told(lines: &[Value]) -> (Vec<&str>, Vec<String>) {
-    let access = |line: &&Value| line["target"] == "forecourt::access";
-    assert_eq!(lines.iter().filter(access).count(), 1, "{lines:?}");
     let messages = lines
         .iter()
-        .filter(|line| !access(line))
         .filter_map(|line| line["message"].as_str())
         .collect();
     let mut skills: Vec<String> = Vec::new();
