@@ -3,24 +3,21 @@
 
 mod build;
 mod crew;
+mod export;
+mod metrics;
 mod ops;
 mod reading;
 mod register;
 mod reload;
 mod rooftops;
+mod serving;
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 
-use arc_swap::ArcSwap;
 use futures_util::FutureExt as _;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
-use tokio::net::TcpListener;
-use tokio::sync::watch;
 
 use crate::clock::Clock;
 use crate::config::{self, Config, Print};
@@ -29,21 +26,19 @@ use crate::deployment::Deployment;
 use crate::inventory::InventoryError;
 use crate::net;
 use crate::seal::{KeyRing, SealError};
-use crate::server::{self, Site};
+use crate::server::Site;
 use crate::sources::SourceError;
 use crate::store::{Store, StoreError};
 
 use build::{Builder, Built};
-use crew::Crew;
-use ops::{Ops, Reloads};
+use export::Exporter;
 pub use reading::{Tally, take_stock};
 pub use reload::Reload;
 pub use rooftops::with_rooftops;
+pub use serving::Serving;
 
 /// Deployments that are built at one time: most of it is waiting for their sources.
 const BUILT_AT_ONCE: usize = 16;
-/// Beyond the grace for requests, so long may whatever else is under way take to end.
-const LAST_PATIENCE: Duration = Duration::from_millis(300);
 
 /// Everything that serves one configuration.
 #[derive(Debug)]
@@ -57,6 +52,8 @@ pub struct App {
     ground: Ground,
     print: Print,
     places: Print,
+    /// Of the process; whoever serves first takes it.
+    exporter: Option<Exporter>,
 }
 
 /// What every deployment stands on.
@@ -112,16 +109,6 @@ pub enum AppError {
     Contract(String),
 }
 
-/// How an [`App`] is served.
-pub struct Serving {
-    pub listener: TcpListener,
-    pub settings: server::Settings,
-    pub stop: watch::Receiver<bool>,
-    /// Where the operators' listener finds what it tells about.
-    pub operated: server::Operated,
-    pub reload: Option<Reload>,
-}
-
 impl App {
     /// Opens keys, store and sources, reads every inventory once, and joins all of it. `port` is the one
     /// that is listened on.
@@ -143,7 +130,11 @@ impl App {
             port,
             key_print: Print::of_file(&config.keys.file),
         };
-        Self::join(config, ground, &[]).await
+        let exporter = config.telemetry.clone();
+        let exporter = exporter.map(|settings| Exporter::new(settings, ground.clock.clone()));
+        let exporter = exporter.transpose()?;
+        let app = Self::join(config, ground, &[]).await?;
+        Ok(Self { exporter, ..app })
     }
 
     /// The same over a changed configuration: store and whatever has not changed are used on, snapshots
@@ -208,134 +199,9 @@ impl App {
             ground,
             print: config.print.clone(),
             places: config.places.clone(),
+            exporter: None,
         })
     }
-
-    /// Serves until `stop` says so, then ends everything that it began.
-    pub async fn serve(
-        self,
-        listener: TcpListener,
-        settings: server::Settings,
-        stop: watch::Receiver<bool>,
-    ) {
-        let serving = Serving {
-            listener,
-            settings,
-            stop,
-            operated: server::Operated::default(),
-            reload: None,
-        };
-        self.serve_with(serving).await;
-    }
-
-    /// The same, told about to operators and kept up to date.
-    pub async fn serve_with(mut self, serving: Serving) {
-        let Serving {
-            listener,
-            settings,
-            mut stop,
-            operated,
-            mut reload,
-        } = serving;
-        let patience = settings.shutdown_grace + LAST_PATIENCE;
-        let (stats, reloads) = (
-            Arc::new(server::Stats::default()),
-            Arc::<Reloads>::default(),
-        );
-        let site = Arc::new(ArcSwap::new(Arc::clone(&self.site)));
-        let mut crew = Crew::default();
-        self.put_to_work(&mut crew, &operated, (&stats, &reloads));
-        crew.join(server::serve_counted(
-            listener,
-            Arc::clone(&site),
-            settings,
-            (ready(&operated), Arc::clone(&stats)),
-            stop.clone(),
-        ));
-        loop {
-            tokio::select! {
-                // An error means that whoever could say stop is gone: then it is time, too.
-                _ = stop.wait_for(|stops| *stops) => break,
-                () = due(reload.as_mut()) => {}
-            }
-            let Some(reload) = &mut reload else { break };
-            let Some(next) = self.next(reload).await else {
-                reloads.refused.fetch_add(1, Ordering::Relaxed);
-                continue;
-            };
-            // First everything is ready to work, then requests go there, then the old one ends.
-            let before = std::mem::replace(&mut self, next);
-            self.put_to_work(&mut crew, &operated, (&stats, &reloads));
-            site.store(Arc::clone(&self.site));
-            drop(before);
-            reloads.done.fetch_add(1, Ordering::Relaxed);
-            tracing::info!(deployments = self.deployments.len(), "configuration taken");
-        }
-        crew.end(patience).await;
-        operated.store(None);
-        self.store.close().await;
-    }
-
-    /// What the configuration as it is now makes of this; `None` when it is not taken.
-    async fn next(&self, reload: &mut Reload) -> Option<Self> {
-        let config = reload.read().await?;
-        let built = match reload.certificates(&config) {
-            Ok(()) => self.rebuild(&config).await,
-            Err(words) => Err(AppError::Site(words)),
-        };
-        built
-            .map_err(|error| reload::refused(&error.to_string()))
-            .ok()
-    }
-
-    fn put_to_work(
-        &self,
-        crew: &mut Crew,
-        operated: &server::Operated,
-        (stats, reloads): (&Arc<server::Stats>, &Arc<Reloads>),
-    ) {
-        crew.match_to(&self.deployments);
-        let ops = Ops {
-            deployments: self.deployments.clone(),
-            store: Arc::clone(&self.store),
-            peers: self.ground.peers.clone(),
-            clock: self.clock.clone(),
-            stats: Arc::clone(stats),
-            reloads: Arc::clone(reloads),
-            tallies: tokio::sync::Mutex::default(),
-        };
-        operated.store(Some(Arc::new(Box::new(ops))));
-    }
-}
-
-impl fmt::Debug for Serving {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Serving")
-            .field("listener", &self.listener)
-            .field("reload", &self.reload)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Waits until the configuration is to be read anew; for ever where it never is.
-async fn due(reload: Option<&mut Reload>) {
-    match reload {
-        Some(reload) => reload.due().await,
-        None => std::future::pending().await,
-    }
-}
-
-fn ready(operated: &server::Operated) -> server::Ready {
-    let operated = Arc::clone(operated);
-    Arc::new(move || {
-        let operated = operated.load_full();
-        Box::pin(async move {
-            match operated {
-                Some(operated) => operated.health().await,
-                None => server::Health::default(),
-            }
-        })
-    })
 }
 
 /// Opens the configured store.

@@ -1,5 +1,6 @@
 //! The product: one call of one skill, whatever binding it came through. Must not know envelopes.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use tracing::Instrument as _;
 use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Skill};
 use crate::deployment::Deployment;
 use crate::skills;
+use crate::telemetry::trace::{self, Ended, Role, Word};
 
 /// A decoded call.
 #[derive(Debug)]
@@ -53,7 +55,31 @@ pub async fn dispatch(
     let code = outcome.as_ref().err().map(|error| error.code);
     let took = started.elapsed();
     deployment.calls.note(binding, Some(skill), code, took);
+    trace_skill(caller, (binding, skill), code, started);
     report(deployment, caller, skill.id(), started, outcome)
+}
+
+/// The skill's own part of the request, in its trace.
+fn trace_skill(
+    caller: &Caller,
+    (binding, skill): (Binding, Skill),
+    code: Option<ErrorCode>,
+    began: Instant,
+) {
+    let Some(request) = trace::current() else {
+        return;
+    };
+    request.note(Ended {
+        name: Cow::Borrowed(skill.id()),
+        role: Role::Internal,
+        began,
+        attributes: vec![
+            ("aap.binding", Word::Fixed(binding.id())),
+            ("aap.caller", Word::Fixed(caller.kind())),
+            ("aap.outcome", Word::Fixed(code.map_or("ok", ErrorCode::id))),
+        ],
+        failed: code == Some(ErrorCode::InternalError),
+    });
 }
 
 async fn run(deployment: &Deployment, caller: &Caller, call: Call) -> Result<Answer, AapError> {

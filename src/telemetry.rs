@@ -1,5 +1,11 @@
-//! Where logs go: to standard error, as text or JSON lines. Must not know what is logged; whoever logs
+//! What the process tells of itself. Here: where logs go, to standard error, as text or JSON lines; below:
+//! metrics and spans as values, and their form for a collector. Must not know what is told; whoever tells
 //! keeps customer values, tokens and message texts out (`docs/operating.md` names the fields).
+
+pub mod metric;
+pub mod otlp;
+pub mod trace;
+mod wire;
 
 use std::io::{self, IsTerminal as _};
 
@@ -38,7 +44,7 @@ pub enum TelemetryError {
     Begun,
 }
 
-/// Begins logging for this process. To be called once.
+/// Begins logging for this process, of panics, too. To be called once.
 pub fn begin(settings: &Settings) -> Result<(), TelemetryError> {
     let filter = settings.filter.as_deref().unwrap_or(DEFAULT_FILTER);
     let filter = EnvFilter::builder().parse(filter)?;
@@ -51,5 +57,13 @@ pub fn begin(settings: &Settings) -> Result<(), TelemetryError> {
         Format::Text => lines.try_init(),
         Format::Json => lines.json().flatten_event(true).try_init(),
     };
-    begun.map_err(|_| TelemetryError::Begun)
+    begun.map_err(|_| TelemetryError::Begun)?;
+    std::panic::set_hook(Box::new(tell_panic));
+    Ok(())
+}
+
+/// A panic's place and never its words: they may repeat what a customer said.
+fn tell_panic(panic: &std::panic::PanicHookInfo<'_>) {
+    let place = panic.location().map(ToString::to_string);
+    tracing::error!(place, "panicked; a fault of this program, please report it");
 }

@@ -11,6 +11,8 @@ mod inventory;
 mod leads;
 mod adf;
 mod schemas;
+mod generate;
+mod init;
 mod keys;
 mod settings;
 mod healthcheck;
@@ -70,6 +72,8 @@ enum Command {
     },
     /// Try everything on this machine: no configuration, no server, nothing leaves loopback
     Demo(demo::Arguments),
+    /// Write a first configuration, its key file and, with a source, a first mapping
+    Init(init::Arguments),
     /// Call one skill as an agent does, over PAP, MCP or A2A, and see both sides
     Call(call::Arguments),
     /// Check configuration, mappings and sources as `serve` would, without serving
@@ -96,7 +100,7 @@ enum Command {
     Validate(schemas::Validate),
     /// Write files for other programs
     #[command(subcommand)]
-    Generate(schemas::Generate),
+    Generate(generate::Command),
     /// Make or rotate the key file
     #[command(subcommand)]
     Keys(keys::Command),
@@ -144,6 +148,7 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
             wait_for(serve::run(&sources))
         }
         Command::Demo(arguments) => wait_for(demo::run(arguments, sources.environment, output)),
+        Command::Init(arguments) => wait_for(init::run(arguments, sources.environment, output)),
         Command::Call(arguments) => wait_for(call::run(arguments, output)),
         Command::Check { offline } => wait_for(check::run(&sources, offline, output)),
         Command::Doctor(arguments) => wait_for(doctor::run(arguments, output)),
@@ -152,7 +157,7 @@ fn perform(cli: Cli, environment: Environment, output: Output) -> Result<Exit, F
         Command::Leads(command) => wait_for(leads::run(command, &sources, output)),
         Command::Adf(command) => adf::run(command, &sources, output),
         Command::Validate(arguments) => schemas::validate(&arguments, output),
-        Command::Generate(command) => schemas::generate(command, output),
+        Command::Generate(command) => generate::run(command, output),
         Command::Keys(command) => keys::run(command, &sources, output),
         Command::Config(command) => settings::run(&command, &sources, output),
         Command::Healthcheck { address } => wait_for(healthcheck::run(address, &sources, output)),

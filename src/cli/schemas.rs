@@ -13,16 +13,6 @@ use crate::contract::{Contract, Problem, json};
 /// A larger document is not validated.
 const MAX_DOCUMENT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What to generate.
-#[derive(Debug, clap::Subcommand)]
-pub(super) enum Generate {
-    /// Write every JSON Schema of the contract as NAME.schema.json
-    Schemas {
-        #[arg(long, value_name = "DIR")]
-        out: PathBuf,
-    },
-}
-
 /// Flags of `validate`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Validate {
@@ -33,13 +23,12 @@ pub(super) struct Validate {
     file: PathBuf,
 }
 
-pub(super) fn generate(command: Generate, output: Output) -> Result<Exit, Failure> {
-    let Generate::Schemas { out } = command;
+pub(super) fn write(out: &Path, output: Output) -> Result<Exit, Failure> {
     let contract = contract()?;
     let cannot = |error: std::io::Error| {
         Failure::new(Exit::Unavailable, format!("{}: {error}", out.display()))
     };
-    fs::create_dir_all(&out).map_err(cannot)?;
+    fs::create_dir_all(out).map_err(cannot)?;
     let names = contract.schema_names();
     for name in &names {
         let schema = contract.schema(name).map(|schema| format!("{schema:#}\n"));

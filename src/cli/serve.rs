@@ -17,11 +17,14 @@ use crate::config::{Config, Sources};
 use crate::deployment::Deployment;
 use crate::server::{self, Operated, Tls, serve_admin};
 
+/// Descriptors for everything but connections: stores, sources, deliveries, log.
+const OTHER_DESCRIPTORS: u64 = 200;
 /// How often the configuration's files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
     let config = Config::load(sources)?;
+    raise_descriptors(config.server.settings.max_connections);
     let stop = stop_on_signal()?;
     let asked = ask_on_hangup()?;
     let operated = Operated::default();
@@ -56,6 +59,27 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
     };
     app.serve_with(serving).await;
     Ok(Exit::Fine)
+}
+
+/// Every connection is a descriptor; shells and service managers often allow 1024 unless one asks for more.
+fn raise_descriptors(connections: usize) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limits = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limits.maximum,
+        maximum: limits.maximum,
+    };
+    let allowed = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => limits.maximum,
+        Err(_) => limits.current,
+    };
+    if allowed.is_some_and(|allowed| allowed < connections as u64 + OTHER_DESCRIPTORS) {
+        tracing::warn!(
+            allowed,
+            connections,
+            "fewer file descriptors than server.max_connections; raise the limit (LimitNOFILE, ulimit -n)"
+        );
+    }
 }
 
 /// Yields a message at each SIGHUP.

@@ -3,14 +3,15 @@
 
 mod load;
 pub mod raw;
+pub mod reference;
 mod tree;
 mod secret;
 mod compile;
 mod finding;
 
 pub use compile::{
-    Aggregate, Config, Deployment, Inventory, Keys, Oauth, Pap, Print, Prints, PublicUrl, Seller,
-    Server, StoreSettings,
+    Aggregate, Config, Deployment, Inventory, Keys, Oauth, Otlp, Pap, Print, Prints, PublicUrl,
+    Seller, Server, StoreSettings,
 };
 pub use finding::{Finding, Findings};
 pub use load::{Environment, Flag, Sources};

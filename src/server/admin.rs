@@ -19,6 +19,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::health::{self, Health, Reason};
 use super::request::problem;
+use crate::telemetry::metric::{Family, prometheus};
 
 /// Connections at one time.
 const AT_ONCE: usize = 64;
@@ -28,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub trait Operate: Send + Sync {
     /// How it is doing now.
     fn health(&self) -> BoxFuture<'_, Health>;
-    /// All metrics, in the text format of Prometheus.
-    fn metrics(&self) -> BoxFuture<'_, String>;
+    /// All metrics.
+    fn metrics(&self) -> BoxFuture<'_, Vec<Family>>;
 }
 
 /// What is operated; nothing until the process has started.
@@ -99,7 +100,7 @@ async fn answer(operated: &Operated, request: &Request<Incoming>) -> Response<Fu
         ("/readyz", None) => starting().answer(method, true),
         ("/readyz", Some(operated)) => operated.health().await.answer(method, true),
         ("/metrics", None) => health::metrics(String::new()),
-        ("/metrics", Some(operated)) => health::metrics(operated.metrics().await),
+        ("/metrics", Some(operated)) => health::metrics(prometheus(&operated.metrics().await)),
         _ => problem(
             StatusCode::NOT_FOUND,
             "not_found",

@@ -7,10 +7,13 @@ mod connection;
 mod crowd;
 mod document;
 mod health;
+mod layout;
 mod proxies;
+mod record;
 mod request;
 mod router;
 mod stats;
+mod surface;
 mod throttle;
 mod tls;
 mod website;
@@ -26,11 +29,13 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use crate::telemetry::trace::Tracer;
 pub use admin::{Operate, Operated, serve_admin};
 use crowd::Crowd;
 pub use health::{Health, Reason};
+pub use layout::SiteError;
 pub use proxies::Networks;
-pub use router::{Site, SiteError};
+pub use router::Site;
 use stats::Limit;
 pub use stats::Stats;
 use throttle::Throttle;
@@ -59,6 +64,8 @@ pub struct Settings {
     pub tls: Option<Arc<Tls>>,
     /// Seconds for which browsers are told to come by HTTPS only; 0 says nothing.
     pub hsts_s: u64,
+    /// Records what requests take, where somebody wants to know.
+    pub tracer: Option<Arc<Tracer>>,
 }
 
 impl Default for Settings {
@@ -75,6 +82,7 @@ impl Default for Settings {
             trusted_proxies: Networks::default(),
             tls: None,
             hsts_s: 31_536_000,
+            tracer: None,
         }
     }
 }

@@ -1,13 +1,12 @@
 //! One request: its id, its host, its surface, and the headers every answer has. Must not decide what a
 //! surface answers.
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use serde_json::json;
@@ -18,20 +17,20 @@ use super::health::Health;
 use super::proxies::{Asker, asker};
 use super::router::{Place, Route, Surface};
 use super::stats::{Answerer, Limit};
+use super::surface::{self, closing};
 use super::throttle::{Left, network};
-use super::{Shared, body, document};
-use crate::bindings::discovery;
-use crate::bindings::{a2a, mcp, pap};
+use super::{Shared, body, record};
 use crate::deployment::Deployment;
+use crate::telemetry::trace::Active;
 
 /// A body on its way out: ours, or the website's.
 pub(super) type Outgoing = Either<Full<Bytes>, Incoming>;
 
 /// An answer and who gave it.
-struct Answered {
-    answer: Response<Outgoing>,
-    by: Answerer,
-    deployment: Option<Arc<Deployment>>,
+pub(super) struct Answered {
+    pub(super) answer: Response<Outgoing>,
+    pub(super) by: Answerer,
+    pub(super) deployment: Option<Arc<Deployment>>,
 }
 
 impl Answered {
@@ -53,21 +52,27 @@ pub(super) async fn answer(
     let started = Instant::now();
     let request_id = uuid::Uuid::now_v7().simple().to_string();
     let span = tracing::info_span!("request", request_id);
-    let (method, version) = (method_word(request.method()), request.version());
+    let (method, version) = (record::method(request.method()), request.version());
     let settings = &shared.settings;
     let trusted = &settings.trusted_proxies;
     let asker = asker(request.headers(), origin.peer.ip(), origin.tls, trusted);
     let (head, body) = request.into_parts();
     let mut body = Some(body);
+    let place = traceparent(&head.headers);
+    let traced = settings
+        .tracer
+        .as_ref()
+        .and_then(|spans| spans.begin(place));
     let routed = route(shared, origin, asker, (&head, &mut body));
-    let mut answered = routed.instrument(span.clone()).await;
+    let routed = Active::within(traced.as_ref(), routed.instrument(span.clone()));
+    let mut answered = routed.await;
     if let Some(unread) = body
         && !body::pass_by(unread, settings).await
     {
         answered.answer = closing(answered.answer);
     }
     let headers = answered.answer.headers_mut();
-    if let Ok(id) = HeaderValue::try_from(request_id) {
+    if let Ok(id) = HeaderValue::try_from(&request_id) {
         headers.insert("x-request-id", id);
     }
     if answered.by != Answerer::Website {
@@ -82,37 +87,18 @@ pub(super) async fn answer(
     }
     let status = answered.answer.status().as_u16();
     shared.stats.request(answered.by, status, started.elapsed());
-    span.in_scope(|| record(&answered, (method, version), status, started));
+    span.in_scope(|| record::log(&answered, (method, version), status, started));
+    if let Some(traced) = traced.filter(|_| answered.by != Answerer::Health) {
+        record::trace(traced, &answered, method, request_id);
+    }
     answered.answer
 }
 
-/// The access log: no path, query, address or header of the request enters (AAP-340, AAP-341).
-fn record(
-    answered: &Answered,
-    (method, version): (&'static str, Version),
-    status: u16,
-    started: Instant,
-) {
-    if answered.by == Answerer::Health {
-        return;
-    }
-    tracing::info!(
-        target: "forecourt::access",
-        protocol = ?version,
-        method,
-        surface = answered.by.id(),
-        deployment = answered.deployment.as_ref().map(|deployment| deployment.id.as_str()),
-        status,
-        latency_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        "request"
-    );
-}
-
-/// The method, unless it is of the client's own making.
-fn method_word(method: &Method) -> &'static str {
-    const KNOWN: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"];
-    let known = KNOWN.into_iter().find(|known| *known == method.as_str());
-    known.unwrap_or("other")
+/// The caller's place in its own trace, where there is exactly one line of it.
+fn traceparent(headers: &HeaderMap) -> Option<&str> {
+    only(headers, &HeaderName::from_static("traceparent"))?
+        .to_str()
+        .ok()
 }
 
 /// Whoever reads the body takes it.
@@ -235,108 +221,29 @@ async fn place_answer(
             deployment,
         };
     }
-    let answer = surface_answer(shared, asker.address, &place.surface, head, body).await;
+    let answer = surface::answer(shared, asker.address, &place.surface, head, body).await;
     Answered {
         deployment,
         ..Answered::ours(by, answer)
     }
 }
 
-async fn surface_answer(
-    shared: &Shared,
-    asker: IpAddr,
-    surface: &Surface,
-    head: &Parts,
-    body: &mut Option<Incoming>,
-) -> Response<Bytes> {
-    match surface {
-        Surface::Document(document) => document.answer(head),
-        Surface::InventoryPage(deployment) if document::is_read(&head.method) => {
-            let query = head.uri.query().unwrap_or_default();
-            Box::pin(discovery::inventory_page::answer(deployment, query)).await
-        }
-        Surface::InventoryPage(_) | Surface::Website(_) => document::not_allowed(),
-        Surface::Pap(part, endpoint) => {
-            pap_answer(shared, asker, *part, endpoint, (head, body)).await
-        }
-        Surface::A2a(endpoint) => a2a_answer(shared, endpoint, head, body).await,
-        Surface::Mcp(endpoint) => mcp_answer(shared, endpoint, head, body).await,
-    }
-}
-
-async fn pap_answer(
-    shared: &Shared,
-    asker: IpAddr,
-    part: pap::Part,
-    endpoint: &pap::Endpoint,
-    (head, body): (&Parts, &mut Option<Incoming>),
-) -> Response<Bytes> {
-    match Box::pin(endpoint.admit(part, head)).await {
-        Err(refused) => refused,
-        Ok(admission) => match read(shared, body).await {
-            Ok(body) => Box::pin(endpoint.answer(admission, head, &body, asker)).await,
-            Err(unread) => closing(pap::plain(unread.0, "invalid_request")),
-        },
-    }
-}
-
-async fn a2a_answer(
-    shared: &Shared,
-    endpoint: &a2a::Endpoint,
-    head: &Parts,
-    body: &mut Option<Incoming>,
-) -> Response<Bytes> {
-    match Box::pin(endpoint.admit(head)).await {
-        Err(refused) => refused,
-        Ok(visitor) => match read(shared, body).await {
-            Ok(body) => Box::pin(endpoint.call(&visitor, head, &body)).await,
-            Err(unread) => closing(a2a::refusal(unread.0, unread.1)),
-        },
-    }
-}
-
-async fn mcp_answer(
-    shared: &Shared,
-    endpoint: &mcp::Endpoint,
-    head: &Parts,
-    body: &mut Option<Incoming>,
-) -> Response<Bytes> {
-    match Box::pin(endpoint.admit(head)).await {
-        Err(refused) => refused,
-        Ok(admission) => match read(shared, body).await {
-            Ok(body) => Box::pin(endpoint.call(&admission, head, &body)).await,
-            Err(unread) => admission.finish(closing(mcp::refusal(unread.0, unread.1))),
-        },
-    }
-}
-
-/// The whole body, taken so that nobody else sees to what is left of it.
-async fn read(shared: &Shared, body: &mut Option<Incoming>) -> Result<Bytes, body::Unread> {
-    match body.take() {
-        Some(body) => body::read(body, &shared.settings).await,
-        None => Ok(Bytes::new()),
-    }
-}
-
-/// An answer to a body that was not read: what is left of it is not worth waiting for.
-fn closing<B>(mut answer: Response<B>) -> Response<B> {
-    let close = HeaderValue::from_static("close");
-    answer.headers_mut().insert(header::CONNECTION, close);
-    answer
-}
-
 /// The requested host without its port, in lower case; `None` when there is not exactly one.
 fn host(head: &Parts) -> Option<String> {
     let authority = match head.uri.authority() {
         Some(authority) => authority.clone(),
-        None => only(&head.headers)?.to_str().ok()?.parse().ok()?,
+        None => only(&head.headers, &header::HOST)?
+            .to_str()
+            .ok()?
+            .parse()
+            .ok()?,
     };
     let host = authority.host().trim_end_matches('.');
     (!host.is_empty()).then(|| host.to_ascii_lowercase())
 }
 
-fn only(headers: &HeaderMap) -> Option<&HeaderValue> {
-    let mut lines = headers.get_all(header::HOST).iter();
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+    let mut lines = headers.get_all(name).iter();
     match (lines.next(), lines.next()) {
         (Some(line), None) => Some(line),
         _ => None,

@@ -5,6 +5,8 @@ use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::telemetry::metric::{Family, Kind, Value, whole};
+
 /// What answered, as log lines and metrics call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answerer {
@@ -127,48 +129,52 @@ impl Stats {
         Open(std::sync::Arc::clone(self))
     }
 
-    /// Everything in the text format of Prometheus.
-    pub fn write(&self, text: &mut String) {
-        use std::fmt::Write as _;
+    /// Everything that was counted.
+    pub fn families(&self) -> Vec<Family> {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        // Writing to a string cannot fail.
-        let mut line = |words: std::fmt::Arguments<'_>| {
-            let _fine = writeln!(text, "{words}");
-        };
-        line(format_args!("# TYPE forecourt_http_requests_total counter"));
+        let mut requests = Family::new(
+            "forecourt_http_requests_total",
+            Kind::Counter,
+            "Requests answered, by what answered and class of status.",
+        );
         for (answerer, row) in Answerer::ALL.iter().zip(&self.requests) {
-            for (class, counter) in (1..).zip(row) {
-                if read(counter) > 0 {
-                    let (id, count) = (answerer.id(), read(counter));
-                    line(format_args!(
-                        "forecourt_http_requests_total{{surface=\"{id}\",status=\"{class}xx\"}} {count}"
-                    ));
-                }
+            for (class, counter) in (1..).zip(row).filter(|(_, counter)| read(counter) > 0) {
+                let (surface, status) = (answerer.id(), format!("{class}xx"));
+                let labels = [("surface", surface), ("status", status.as_str())];
+                requests.add(&labels, whole(read(counter)));
             }
         }
-        line(format_args!(
-            "# TYPE forecourt_http_request_seconds_total counter"
-        ));
+        let mut seconds = Family::new(
+            "forecourt_http_request_seconds_total",
+            Kind::Counter,
+            "Time from a request's head to its answer's.",
+        );
         for (answerer, counter) in Answerer::ALL.iter().zip(&self.took_us) {
-            let (id, seconds) = (answerer.id(), Duration::from_micros(read(counter)));
-            let seconds = seconds.as_secs_f64();
-            line(format_args!(
-                "forecourt_http_request_seconds_total{{surface=\"{id}\"}} {seconds}"
-            ));
+            let took = Duration::from_micros(read(counter)).as_secs_f64();
+            seconds.add(&[("surface", answerer.id())], Value::Real(took));
         }
-        line(format_args!("# TYPE forecourt_limited_total counter"));
+        let mut limits = Family::new(
+            "forecourt_limited_total",
+            Kind::Counter,
+            "Times that a bound struck.",
+        );
         for (limit, counter) in Limit::ALL.iter().zip(&self.limits) {
-            let (id, count) = (limit.id(), read(counter));
-            line(format_args!(
-                "forecourt_limited_total{{limit=\"{id}\"}} {count}"
-            ));
+            limits.add(&[("limit", limit.id())], whole(read(counter)));
         }
         let opened = read(&self.opened);
         let open = opened.saturating_sub(read(&self.closed));
-        line(format_args!("# TYPE forecourt_connections_total counter"));
-        line(format_args!("forecourt_connections_total {opened}"));
-        line(format_args!("# TYPE forecourt_connections gauge"));
-        line(format_args!("forecourt_connections {open}"));
+        let total = Family::new(
+            "forecourt_connections_total",
+            Kind::Counter,
+            "Connections taken.",
+        );
+        let now = Family::new(
+            "forecourt_connections",
+            Kind::Gauge,
+            "Connections open now.",
+        );
+        let (total, now) = (total.with(&[], whole(opened)), now.with(&[], whole(open)));
+        vec![requests, seconds, limits, total, now]
     }
 }
 

@@ -17,6 +17,7 @@ use hyper_util::rt::TokioIo;
 use super::proxies::Asker;
 use super::request::{Outgoing, problem};
 use crate::net::{NetError, Policy, Upstream};
+use crate::telemetry::trace::{self, Outward, Word};
 
 /// Headers that are about one connection (RFC 9110 section 7.6.1).
 const HOP_BY_HOP: [HeaderName; 8] = [
@@ -69,9 +70,10 @@ impl Website {
     ) -> Response<Outgoing> {
         let wanted = upgrade(request.version(), request.headers());
         let client = wanted.as_ref().map(|_| hyper::upgrade::on(&mut request));
-        let Some(request) = outbound(asker, host, request, wanted.as_ref()) else {
+        let Some(mut request) = outbound(asker, host, request, wanted.as_ref()) else {
             return refused(StatusCode::BAD_REQUEST, "This address cannot be passed on.");
         };
+        let traced = begin_trace(request.headers_mut());
         let moved = Arc::new(Mutex::new(Instant::now()));
         let request = request.map(|body| Watched {
             body,
@@ -81,19 +83,39 @@ impl Website {
             answer = self.upstream.send(request) => answer,
             () = standstill(&moved, self.patience) => Err(NetError::Timeout),
         };
+        if let Some(traced) = traced {
+            end_trace(traced, answer.as_ref().ok());
+        }
         match answer {
             Ok(answer) => inbound(answer, client),
-            Err(error) => {
-                tracing::warn!(%error, "website");
-                let late = matches!(error, NetError::Timeout | NetError::ConnectTimeout);
-                if late {
-                    refused(StatusCode::GATEWAY_TIMEOUT, "The website does not answer.")
-                } else {
-                    refused(StatusCode::BAD_GATEWAY, "The website cannot be reached.")
-                }
-            }
+            Err(error) => away(&error),
         }
     }
+}
+
+/// What a client is told of a website that gave no answer.
+fn away(error: &NetError) -> Response<Outgoing> {
+    tracing::warn!(%error, "website");
+    if matches!(error, NetError::Timeout | NetError::ConnectTimeout) {
+        refused(StatusCode::GATEWAY_TIMEOUT, "The website does not answer.")
+    } else {
+        refused(StatusCode::BAD_GATEWAY, "The website cannot be reached.")
+    }
+}
+
+/// The website stands in our trace, where there is one.
+fn begin_trace(headers: &mut HeaderMap) -> Option<Outward> {
+    let traced = trace::current()?.call();
+    if let Ok(value) = HeaderValue::try_from(&traced.traceparent) {
+        headers.insert("traceparent", value);
+    }
+    Some(traced)
+}
+
+fn end_trace(traced: Outward, answer: Option<&Response<Incoming>>) {
+    let status = answer.map(|answer| answer.status().as_u16());
+    let status = status.map(|code| ("http.response.status_code", Word::Number(code.into())));
+    traced.end("website", status.into_iter().collect(), answer.is_none());
 }
 
 fn refused(status: StatusCode, words: &str) -> Response<Outgoing> {

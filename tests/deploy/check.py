@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 import jsonschema
 import kubernetes_validate
@@ -67,6 +68,7 @@ def hardened(faults, name, documents):
                 continue
             faults.that(f"{name}: root is read-only", context["readOnlyRootFilesystem"])
             ports = {port["name"] for port in container["ports"]}
+            faults.that(f"{name}: waits before it ends", container["lifecycle"]["preStop"]["sleep"]["seconds"])
             for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
                 faults.that(f"{name}: {probe}", container[probe]["httpGet"]["port"] in ports)
 
@@ -109,6 +111,18 @@ def configurations(faults, binary, texts):
             command = [binary, "check", "--offline", "--config", str(path)]
             checked = subprocess.run(command, capture_output=True, text=True, env=environment)
             faults.that(f"{name} is a configuration", checked.returncode == 0, checked.stdout + checked.stderr)
+
+
+def schema(faults, texts):
+    """The editors' schema takes every configuration that is shown, and finds a slip in each."""
+    text = json.loads((DEPLOY / "forecourt.schema.json").read_text())
+    jsonschema.Draft7Validator.check_schema(text)
+    validator = jsonschema.Draft7Validator(text)
+    for name, config in texts.items():
+        read = tomllib.loads(config)
+        found = [f"{list(error.path)}: {error.message}" for error in validator.iter_errors(read)]
+        faults.that(f"{name} fits the schema", not found, found)
+        faults.that(f"{name} with a slip does not", not validator.is_valid(read | {"deploymnets": {}}))
 
 
 def dashboard(faults):
@@ -156,6 +170,10 @@ def main():
     shown = {"the sidecar's": next(d for d in sidecar if d["kind"] == "ConfigMap")["data"]["forecourt.toml"]}
     shown["the chart's"] = chart(faults, arguments.helm)["forecourt.toml"]
     configurations(faults, arguments.binary, shown)
+    readme = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    more = {"README's": next(re.sub("^   ", "", text, flags=re.M) for text in readme if "[deployments" in text)}
+    more["the demo's"] = (ROOT / "demo/forecourt.toml").read_text()
+    schema(faults, shown | more)
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     faults.that("compose: read-only", compose["services"]["forecourt"]["read_only"])
     dashboard(faults)

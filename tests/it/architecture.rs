@@ -50,8 +50,14 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         "skills",
         &["contract", "deployment", "inventory", "leads", "profile"],
     ),
-    ("dispatch", &["contract", "skills", "deployment"]),
-    ("bindings", &["dispatch", "contract", "deployment", "oauth"]),
+    (
+        "dispatch",
+        &["contract", "skills", "deployment", "telemetry"],
+    ),
+    (
+        "bindings",
+        &["dispatch", "contract", "deployment", "oauth", "telemetry"],
+    ),
     ("telemetry", &[]),
     (
         "server",

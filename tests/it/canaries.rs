@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
+use crate::collector::Collector;
 use crate::fleet::{feed, lead};
 use crate::process::{Process, dealer, exchange};
 
@@ -220,7 +221,15 @@ fn nothing_that_a_request_says_is_told_in_any_form() {
         "{}[deployments.a.pap]\nenabled = true\n",
         dealer("a", "Dealer a")
     );
-    let mut process = Process::start("", &[("conf/a.toml", pap), ("a.csv", feed("a", 30))]);
+    let collector = Collector::start(200);
+    let mut process = Process::start(
+        "",
+        &[
+            ("conf/a.toml", pap),
+            ("conf/otlp.toml", collector.config()),
+            ("a.csv", feed("a", 30)),
+        ],
+    );
     let sent = sing(&process);
     assert!(sent > 150, "{sent}");
     // A delivery's own lines come later.
@@ -230,17 +239,29 @@ fn nothing_that_a_request_says_is_told_in_any_form() {
             .text
             .contains("state=\"delivered\"")
     });
+    process.wait_until("every request is told to the collector", |_| {
+        collector.spans().len() > sent
+    });
+    let exported: Vec<u8> = collector
+        .messages()
+        .into_iter()
+        .flat_map(|message| message.body)
+        .collect();
     let told = [
+        (
+            "traces and metrics",
+            String::from_utf8_lossy(&exported).into_owned(),
+        ),
         ("log", process.log()),
         ("metrics", process.admin("/metrics").text),
         ("readiness", process.admin("/readyz").text),
     ];
     assert!(
-        told[0].1.lines().count() > sent,
+        told[1].1.lines().count() > sent,
         "the log tells each request"
     );
     assert!(
-        told[0].1.contains("\"level\":\"DEBUG\""),
+        told[1].1.contains("\"level\":\"DEBUG\""),
         "at the finest level"
     );
     for (what, text) in told {

@@ -10,6 +10,10 @@ fn samples(text: &str) -> BTreeMap<String, String> {
     let mut samples = BTreeMap::new();
     let mut types = BTreeMap::new();
     for line in text.lines() {
+        if let Some(help) = line.strip_prefix("# HELP ") {
+            assert!(help.split_once(' ').unwrap().1.ends_with('.'), "{line}");
+            continue;
+        }
         if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').unwrap();
             assert!(types.insert(name.to_owned(), kind.to_owned()).is_none());

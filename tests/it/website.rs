@@ -9,6 +9,7 @@ use std::process::{Child, Command, Stdio};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::collector::Collector;
 use crate::process::{PATIENCE, Process, dealer, exchange, free, total};
 
 /// A running nginx; ended with the value.
@@ -35,7 +36,7 @@ impl Nginx {
              fastcgi_temp_path {tmp}/f; uwsgi_temp_path {tmp}/u; scgi_temp_path {tmp}/s;\n\
              server {{ listen {address}; root {root}; client_max_body_size 1g; keepalive_timeout 5;\n\
              location = /asked {{ default_type text/plain;\n\
-               return 200 \"host=$host for=$http_x_forwarded_for proto=$http_x_forwarded_proto connection=$http_connection keep=$http_keep_alive secret=$http_x_hop te=$http_te real=$http_x_real_ip\"; }}\n\
+               return 200 \"host=$host for=$http_x_forwarded_for proto=$http_x_forwarded_proto connection=$http_connection keep=$http_keep_alive secret=$http_x_hop te=$http_te real=$http_x_real_ip trace=$http_traceparent\"; }}\n\
              location /upload/ {{ dav_methods PUT; client_body_buffer_size 16k; }}\n\
              location = /socket {{ proxy_pass http://{socket}; proxy_http_version 1.1;\n\
                proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade; }}\n\
@@ -136,10 +137,15 @@ struct Rig {
 }
 
 fn start() -> Rig {
+    start_with("")
+}
+
+/// `more` goes into the configuration.
+fn start_with(more: &str) -> Rig {
     let folder = tempfile::tempdir().unwrap();
     let nginx = Nginx::start(folder.path(), echo_server());
     let website = format!(
-        "{}[deployments.a.website]\nupstream = \"http://{}\"\n",
+        "{}[deployments.a.website]\nupstream = \"http://{}\"\n{more}",
         dealer("a", "Dealer a"),
         nginx.address
     );
@@ -178,8 +184,7 @@ fn what_is_not_ours_is_the_websites_and_what_is_ours_stays_ours() {
         "X-Forwarded-For: 203.0.113.9\r\nX-Forwarded-Proto: https\r\nX-Real-IP: 203.0.113.9\r\nKeep-Alive: timeout=5\r\n\
          X-Hop: secret\r\nTE: trailers\r\n",
     );
-    let wanted =
-        "host=a.example for=127.0.0.1 proto=http connection=close keep= secret=secret te= real=";
+    let wanted = "host=a.example for=127.0.0.1 proto=http connection=close keep= secret=secret te= real= trace=";
     assert_eq!(said.text, wanted);
     let head = "GET /asked HTTP/1.1\r\nHost: a.example\r\nConnection: close, X-Hop\r\nX-Hop: secret\r\n\r\n";
     let said = exchange(rig.process.address, head.as_bytes());
@@ -190,6 +195,40 @@ fn what_is_not_ours_is_the_websites_and_what_is_ours_stays_ours() {
         exchange(rig.process.address, stranger.as_bytes()).status,
         421
     );
+}
+
+#[test]
+fn the_website_stands_in_the_callers_trace_behind_us() {
+    const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+    let head = format!(
+        "GET /asked HTTP/1.1\r\nHost: a.example\r\nConnection: close\r\n\
+         traceparent: 00-{TRACE}-b7ad6b7169203331-01\r\n\r\n"
+    );
+    let traced = |rig: &Rig| {
+        let said = exchange(rig.process.address, head.as_bytes());
+        said.text.split_once("trace=").unwrap().1.to_owned()
+    };
+    // Without a collector what comes is passed on as it is.
+    assert_eq!(traced(&start()), format!("00-{TRACE}-b7ad6b7169203331-01"));
+    let collector = Collector::start(200);
+    let mut rig = start_with(&collector.config());
+    let passed_on = traced(&rig);
+    let (trace, span) = passed_on
+        .rsplit_once('-')
+        .unwrap()
+        .0
+        .rsplit_once('-')
+        .unwrap();
+    assert_eq!(trace, format!("00-{TRACE}"));
+    let ours = |collector: &Collector| {
+        let spans = collector.spans();
+        spans.into_iter().find(|span| span.text(5) == "website")
+    };
+    rig.process
+        .wait_until("the call is told", |_| ours(&collector).is_some());
+    let told = ours(&collector).unwrap();
+    assert_eq!(told.hex(2), span, "the website's parent is our span");
+    assert_eq!(told.number(6), Some(3), "a client's span");
 }
 
 #[test]

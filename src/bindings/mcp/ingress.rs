@@ -11,6 +11,7 @@ use super::session::{self, Session};
 use super::version::{self, Revision};
 use crate::contract::Caller;
 use crate::deployment::McpSettings;
+use crate::telemetry::trace;
 
 /// MCP's own numbers.
 pub(super) const HEADER_MISMATCH: i32 = -32020;
@@ -18,6 +19,7 @@ pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
 
 const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+const META_TRACE: &str = "traceparent";
 const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 const LOG_LEVELS: [&str; 8] = [
     "debug",
@@ -68,6 +70,7 @@ pub(super) fn accept(
 ) -> Result<Accepted, Refused> {
     let header = Mirror::read(context.headers, version::HEADER);
     let meta = params.get("_meta");
+    follow_trace(meta);
     let in_body = meta.and_then(|meta| meta.get(META_VERSION));
     let claims_modern =
         in_body.is_some() || meta.is_some_and(|meta| meta.get(META_CAPABILITIES).is_some());
@@ -82,6 +85,14 @@ pub(super) fn accept(
         return Ok(Accepted::Initialize);
     }
     negotiated(context, &header)
+}
+
+/// A client that traces says in the body where it stands, if not in a header.
+fn follow_trace(meta: Option<&Value>) {
+    let place = meta.and_then(|meta| meta.get(META_TRACE)?.as_str());
+    if let (Some(place), Some(request)) = (place, trace::current()) {
+        request.adopt(place);
+    }
 }
 
 fn header_is_modern(header: &Mirror) -> bool {

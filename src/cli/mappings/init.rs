@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::probe::{self, Found};
 use super::{Exit, Failure, Output};
@@ -39,6 +39,13 @@ pub(super) async fn run(
     configuration: &Sources,
     output: Output,
 ) -> Result<Exit, Failure> {
+    let (text, value) = write(arguments, configuration).await?;
+    output.print(&text, &value)?;
+    Ok(Exit::Fine)
+}
+
+/// Writes the mapping, or gives it; what to say about it, for people and for machines.
+async fn write(arguments: Arguments, configuration: &Sources) -> Result<(String, Value), Failure> {
     let settings = settings(&arguments.from, configuration)?;
     let found = probe::look(
         &settings,
@@ -66,8 +73,7 @@ pub(super) async fn run(
     let questions: Vec<String> = draft.questions.iter().map(|q| format!("  ? {q}")).collect();
     let value = json!({ "schema_version": 1, "mapping": draft.text, "questions": draft.questions });
     let Some(file) = &arguments.to else {
-        output.print(draft.text.trim_end(), &value)?;
-        return Ok(Exit::Fine);
+        return Ok((draft.text.trim_end().to_owned(), value));
     };
     let failed =
         |error: std::io::Error| Failure::new(Exit::Usage, format!("{}: {error}", file.display()));
@@ -79,8 +85,19 @@ pub(super) async fn run(
         sample.rows(),
         questions.join("\n")
     );
-    output.print(text.trim_end(), &value)?;
-    Ok(Exit::Fine)
+    Ok((text.trim_end().to_owned(), value))
+}
+
+/// Writes the mapping of `from` into `to`; what it asks, for people and for machines.
+pub(super) async fn draft(from: &str, to: &std::path::Path) -> Result<(String, Value), Failure> {
+    let arguments = Arguments {
+        from: from.to_owned(),
+        table: None,
+        path: None,
+        items: None,
+        to: Some(to.to_owned()),
+    };
+    write(arguments, &Sources::default()).await
 }
 
 /// The source that is meant: an address, a file, or a deployment's.

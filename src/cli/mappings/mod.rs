@@ -98,6 +98,12 @@ pub(super) async fn run(
     }
 }
 
+/// Writes a first mapping for a source that a person named; `file` must not be there. What it asks, for people
+/// and for machines.
+pub(super) async fn draft(from: &str, file: &Path) -> Result<(String, Value), Failure> {
+    init::draft(from, file).await
+}
+
 impl Which {
     fn pairs(self, sources: &Sources) -> Result<Vec<Pair>, Failure> {
         if let Some(file) = &self.mapping {

@@ -16,6 +16,7 @@ mod scope;
 mod server;
 mod source;
 mod store;
+mod telemetry;
 mod urls;
 mod website;
 
@@ -37,6 +38,7 @@ pub use pap::Pap;
 pub use print::{Print, Prints};
 use scope::Scope;
 pub use store::StoreSettings;
+pub use telemetry::Otlp;
 pub use urls::PublicUrl;
 
 /// A configuration without findings.
@@ -49,6 +51,8 @@ pub struct Config {
     pub store: StoreSettings,
     /// How identities of personal agents are fetched.
     pub peers: crate::net::Policy,
+    /// Where traces and metrics go, if anywhere.
+    pub telemetry: Option<Otlp>,
     pub deployments: Vec<Deployment>,
     /// What everything but server and deployments comes to.
     pub print: Print,
@@ -168,6 +172,7 @@ impl Config {
         let listen = server.as_ref().map(|server| server.listen);
         let peers = pap::policy(&mut scope.below("net"), &raw.net, listen);
         let data_directory = data_directory(&scope, &raw);
+        let telemetry = telemetry::compile(&mut scope.below("telemetry"), &raw.telemetry);
         let keys = keys(&mut scope, &raw, &data_directory);
         let store = store::compile(&mut scope.below("store"), &raw.store, &data_directory);
         if raw.deployments.is_empty() && scope.clean() {
@@ -208,6 +213,7 @@ impl Config {
                 keys,
                 store,
                 peers,
+                telemetry,
                 deployments,
                 tree,
             }),

@@ -61,6 +61,7 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server
         trusted_proxies: proxies(scope, &raw.trusted_proxies),
         tls: None,
         hsts_s: scope.bounded("hsts_s", raw.hsts_s, default.hsts_s, (0, 63_072_000)),
+        tracer: None,
     };
     let listen = address(scope, "listen", raw.listen.as_deref());
     let admin_listen = address(scope, "admin_listen", raw.admin_listen.as_deref());

@@ -9,6 +9,7 @@ mod pap;
 mod profile;
 mod source;
 mod store;
+mod telemetry;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ pub use pap::{NativeMcp, Net, Nonces, Pap, Registration};
 pub use profile::{Address, ContactPoint, Fee, Geo, Profile, Rooftop, Schedule};
 pub use source::{Auth, AuthKind, Feed, Rest, Sql};
 pub use store::{Store, StoreKind};
+pub use telemetry::{Otlp, Telemetry};
 
 /// The whole file: its tables.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -36,6 +38,7 @@ pub struct Raw {
     pub keys: Keys,
     pub store: Store,
     pub net: Net,
+    pub telemetry: Telemetry,
     /// What every deployment is given where it does not say otherwise itself: any keys of
     /// `[deployments.ID]`. Tables are joined key by key; a list or a value of the deployment stands.
     pub defaults: Deployment,

@@ -1,0 +1,180 @@
+//! A built [`App`] at work: served, told about, exchanged for the next one, and ended. Must not build parts.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use super::crew::Crew;
+use super::export::Exports;
+use super::ops::{Ops, Reloads};
+use super::{App, AppError, Reload, reload};
+use crate::server;
+
+/// Beyond the grace for requests, so long may whatever else is under way take to end.
+const LAST_PATIENCE: Duration = Duration::from_millis(300);
+
+/// How an [`App`] is served.
+pub struct Serving {
+    pub listener: TcpListener,
+    pub settings: server::Settings,
+    pub stop: watch::Receiver<bool>,
+    /// Where the operators' listener finds what it tells about.
+    pub operated: server::Operated,
+    pub reload: Option<Reload>,
+}
+
+/// What is counted as long as the process lives.
+struct Counted {
+    stats: Arc<server::Stats>,
+    reloads: Arc<Reloads>,
+    exports: Option<Arc<Exports>>,
+}
+
+impl App {
+    /// Serves until `stop` says so, then ends everything that it began.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        settings: server::Settings,
+        stop: watch::Receiver<bool>,
+    ) {
+        let serving = Serving {
+            listener,
+            settings,
+            stop,
+            operated: server::Operated::default(),
+            reload: None,
+        };
+        self.serve_with(serving).await;
+    }
+
+    /// The same, told about to operators and kept up to date.
+    pub async fn serve_with(mut self, serving: Serving) {
+        let Serving {
+            listener,
+            mut settings,
+            mut stop,
+            operated,
+            mut reload,
+        } = serving;
+        let patience = settings.shutdown_grace + LAST_PATIENCE;
+        let (stats, reloads) = (
+            Arc::new(server::Stats::default()),
+            Arc::<Reloads>::default(),
+        );
+        let site = Arc::new(ArcSwap::new(Arc::clone(&self.site)));
+        let mut crew = Crew::default();
+        let exports = self.export(&mut crew, &operated, &stop);
+        settings.tracer = exports.as_ref().map(|exports| Arc::clone(&exports.tracer));
+        let counted = Counted {
+            stats: Arc::clone(&stats),
+            reloads: Arc::clone(&reloads),
+            exports,
+        };
+        self.put_to_work(&mut crew, &operated, &counted);
+        crew.join(server::serve_counted(
+            listener,
+            Arc::clone(&site),
+            settings,
+            (ready(&operated), Arc::clone(&stats)),
+            stop.clone(),
+        ));
+        loop {
+            tokio::select! {
+                // An error means that whoever could say stop is gone: then it is time, too.
+                _ = stop.wait_for(|stops| *stops) => break,
+                () = due(reload.as_mut()) => {}
+            }
+            let Some(reload) = &mut reload else { break };
+            let Some(next) = self.next(reload).await else {
+                reloads.refused.fetch_add(1, Ordering::Relaxed);
+                continue;
+            };
+            // First everything is ready to work, then requests go there, then the old one ends.
+            let before = std::mem::replace(&mut self, next);
+            self.put_to_work(&mut crew, &operated, &counted);
+            site.store(Arc::clone(&self.site));
+            drop(before);
+            reloads.done.fetch_add(1, Ordering::Relaxed);
+            tracing::info!(deployments = self.deployments.len(), "configuration taken");
+        }
+        crew.end(patience).await;
+        operated.store(None);
+        self.store.close().await;
+    }
+
+    /// Sends what is told to a collector, where there is one.
+    fn export(
+        &mut self,
+        crew: &mut Crew,
+        operated: &server::Operated,
+        stop: &watch::Receiver<bool>,
+    ) -> Option<Arc<Exports>> {
+        let exporter = self.exporter.take()?;
+        let exports = exporter.exports();
+        crew.join(exporter.run(Arc::clone(operated), stop.clone()));
+        Some(exports)
+    }
+
+    /// What the configuration as it is now makes of this; `None` when it is not taken.
+    async fn next(&self, reload: &mut Reload) -> Option<Self> {
+        let config = reload.read().await?;
+        let built = match reload.certificates(&config) {
+            Ok(()) => self.rebuild(&config).await,
+            Err(words) => Err(AppError::Site(words)),
+        };
+        built
+            .map_err(|error| reload::refused(&error.to_string()))
+            .ok()
+    }
+
+    fn put_to_work(&self, crew: &mut Crew, operated: &server::Operated, counted: &Counted) {
+        crew.match_to(&self.deployments);
+        let ops = Ops {
+            deployments: self.deployments.clone(),
+            store: Arc::clone(&self.store),
+            peers: self.ground.peers.clone(),
+            clock: self.clock.clone(),
+            stats: Arc::clone(&counted.stats),
+            reloads: Arc::clone(&counted.reloads),
+            exports: counted.exports.clone(),
+            tallies: tokio::sync::Mutex::default(),
+        };
+        operated.store(Some(Arc::new(Box::new(ops))));
+    }
+}
+
+impl fmt::Debug for Serving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serving")
+            .field("listener", &self.listener)
+            .field("reload", &self.reload)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Waits until the configuration is to be read anew; for ever where it never is.
+async fn due(reload: Option<&mut Reload>) {
+    match reload {
+        Some(reload) => reload.due().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn ready(operated: &server::Operated) -> server::Ready {
+    let operated = Arc::clone(operated);
+    Arc::new(move || {
+        let operated = operated.load_full();
+        Box::pin(async move {
+            match operated {
+                Some(operated) => operated.health().await,
+                None => server::Health::default(),
+            }
+        })
+    })
+}
