@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-BYTES_EACH = 40 * 1024
+BYTES_EACH = 64 * 1024
 HALF_HEAD = b"POST /mcp HTTP/1.1\r\nHost: dealer.exa"
 WHOLE = b"GET /llms.txt HTTP/1.1\r\nHost: dealer.example\r\n\r\n"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00"
