@@ -2,6 +2,7 @@
 //! it says.
 
 use std::io::Write as _;
+use std::sync::OnceLock;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -19,12 +20,16 @@ use crate::bindings::discovery::Page;
 /// How long a reader may keep a document without asking again.
 const LIFETIME: &str = "public, max-age=300";
 
+/// How the validator of the smaller form ends.
+const GZIP_TAG: &str = ".gzip\"";
+
 /// A document that is the same for everyone.
 #[derive(Clone, Debug)]
 pub(super) struct Document {
     plain: Form,
-    /// Only where it is smaller.
-    gzip: Option<Form>,
+    /// Only where it is smaller, and made when somebody takes it: of a thousand deployments' documents most
+    /// are never asked for.
+    gzip: OnceLock<Option<Form>>,
     content_type: HeaderValue,
     links: HeaderValue,
     /// Since when it says what it says.
@@ -43,12 +48,8 @@ impl Document {
     pub(super) fn new(page: Page, links: &str, modified: Timestamp) -> Self {
         let hash = digest(&SHA256, page.text.as_bytes());
         let tag = URL_SAFE_NO_PAD.encode(hash.as_ref().get(..12).unwrap_or_default());
-        let gzip = gzip(page.text.as_bytes()).map(|content| Form {
-            content,
-            etag: format!("\"{tag}.gzip\""),
-        });
         Self {
-            gzip: gzip.filter(|form| form.content.len() < page.text.len()),
+            gzip: OnceLock::new(),
             plain: Form {
                 content: page.text.into(),
                 etag: format!("\"{tag}\""),
@@ -67,10 +68,8 @@ impl Document {
         if !is_read(&head.method) {
             return not_allowed();
         }
-        let form = match &self.gzip {
-            Some(gzip) if takes_gzip(&head.headers) => gzip,
-            Some(_) | None => &self.plain,
-        };
+        let smaller = takes_gzip(&head.headers).then(|| self.gzip()).flatten();
+        let form = smaller.unwrap_or(&self.plain);
         let unchanged = self.is_known(form, &head.headers);
         let mut answer = Response::new(if unchanged {
             Bytes::new()
@@ -84,6 +83,19 @@ impl Document {
         answer
     }
 
+    fn gzip(&self) -> Option<&Form> {
+        let make = || {
+            let content = gzip(&self.plain.content)?;
+            let tag = self.plain.etag.trim_end_matches('"');
+            let form = Form {
+                content,
+                etag: format!("{tag}{GZIP_TAG}"),
+            };
+            (form.content.len() < self.plain.content.len()).then_some(form)
+        };
+        self.gzip.get_or_init(make).as_ref()
+    }
+
     fn describe(&self, form: &Form, headers: &mut HeaderMap) {
         let date = rfc2822::DateTimePrinter::new()
             .timestamp_to_rfc9110_string(&self.modified)
@@ -92,11 +104,7 @@ impl Document {
         headers.insert(header::ETAG, value(&form.etag));
         headers.insert(header::LAST_MODIFIED, value(&date));
         headers.insert(header::LINK, self.links.clone());
-        let encoded = self
-            .gzip
-            .as_ref()
-            .is_some_and(|gzip| gzip.etag == form.etag);
-        if encoded {
+        if form.etag.ends_with(GZIP_TAG) {
             let gzip = HeaderValue::from_static("gzip");
             headers.insert(header::CONTENT_ENCODING, gzip);
         }

@@ -18,8 +18,9 @@ pub(super) struct Catalogue {
     instructions: String,
     /// `_meta` of results under the current revision.
     result_meta: String,
-    modern_tools: String,
-    legacy_tools: String,
+    /// The tool list, which is most of what a deployment holds, and what the current revision puts around it.
+    tools: String,
+    around_tools: (String, String),
     discover: String,
 }
 
@@ -43,7 +44,7 @@ impl Catalogue {
             "private"
         };
         let modern = json!({
-            "resultType": "complete", "tools": tools,
+            "resultType": "complete", "tools": null,
             "ttlMs": ttl_ms, "cacheScope": scope, "_meta": meta,
         });
         let discover = json!({
@@ -53,10 +54,12 @@ impl Catalogue {
             "instructions": instructions,
             "ttlMs": ttl_ms, "cacheScope": scope, "_meta": meta,
         });
+        let modern = modern.to_string();
+        let (before, after) = modern.split_once("null").unwrap_or_default();
         Self {
+            around_tools: (before.to_owned(), after.to_owned()),
             result_meta: meta.to_string(),
-            modern_tools: modern.to_string(),
-            legacy_tools: json!({"tools": tools}).to_string(),
+            tools: Value::Array(tools).to_string(),
             discover: discover.to_string(),
             server_info,
             instructions,
@@ -64,11 +67,12 @@ impl Catalogue {
     }
 
     /// The result of `tools/list`; all tools stand on its one page (AAP-077).
-    pub(super) fn tools(&self, revision: Revision) -> &str {
+    pub(super) fn tools(&self, revision: Revision) -> String {
+        let (before, after) = &self.around_tools;
         if revision.is_modern() {
-            &self.modern_tools
+            [before, self.tools.as_str(), after].concat()
         } else {
-            &self.legacy_tools
+            ["{\"tools\":", &self.tools, "}"].concat()
         }
     }
 

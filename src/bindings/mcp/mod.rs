@@ -183,7 +183,7 @@ impl Endpoint {
         match method {
             "tools/list" => match asked.params.get("cursor") {
                 None | Some(Value::Null) => {
-                    Reply::ok(jsonrpc::result(&id, self.catalogue.tools(revision)))
+                    Reply::ok(jsonrpc::result(&id, &self.catalogue.tools(revision)))
                 }
                 Some(_) => invalid(id, "There is one page of tools; list it without a cursor."),
             },
