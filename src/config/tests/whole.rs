@@ -18,7 +18,7 @@ fn examples(name: &str) -> Vec<String> {
     let mut inside: Option<Vec<&str>> = None;
     for line in text.lines() {
         match (line.trim(), &mut inside) {
-            ("```toml", None) => inside = Some(Vec::new()),
+            (fence, None) if fence.starts_with("```toml") => inside = Some(Vec::new()),
             ("```", Some(_)) => found.push(inside.take().unwrap().join("\n")),
             (line, Some(lines)) => lines.push(line),
             (_, None) => {}
