@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::schemas;
@@ -18,6 +19,7 @@ use crate::profile::Profile;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Render a `lead.submit` request as a CRM would get it; sends and stores nothing
+    #[command(after_help = examples::ADF_RENDER)]
     Render {
         /// The request as JSON, `-` for standard input
         #[arg(long, value_name = "FILE")]

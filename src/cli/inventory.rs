@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::config::{Config, Sources};
@@ -12,6 +13,7 @@ use crate::inventory::order_refresh;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Read the source now, as soon as it may be bothered again
+    #[command(after_help = examples::INVENTORY_REFRESH)]
     Refresh {
         /// Only this deployment
         #[arg(long, value_name = "ID")]

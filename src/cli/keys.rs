@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::config::{Config, Sources};
@@ -13,8 +14,12 @@ use crate::seal::{KeyRing, SealError};
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Write a new key file with one key; an existing file is never overwritten
-    Generate { file: PathBuf },
+    Generate {
+        /// The new key file
+        file: PathBuf,
+    },
     /// Put a fresh key in front: it seals from the next start on, the others go on opening
+    #[command(after_help = examples::KEYS_ROTATE)]
     Rotate {
         /// The key file [default: the configured one]
         file: Option<PathBuf>,

@@ -17,6 +17,7 @@ mod keys;
 mod settings;
 mod healthcheck;
 mod version;
+mod examples;
 mod output;
 mod failure;
 
@@ -33,7 +34,12 @@ use output::{Format, Output};
 
 /// Lets buyers' AI agents shop at a car dealer's, in front of the systems that the dealer has.
 #[derive(Debug, Parser)]
-#[command(name = "forecourt", disable_version_flag = true, max_term_width = 100)]
+#[command(
+    name = "forecourt",
+    disable_version_flag = true,
+    max_term_width = 100,
+    after_help = examples::ALL
+)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -51,7 +57,7 @@ struct Global {
     /// A configuration file, or a folder of them; may be repeated
     #[arg(short, long, global = true, value_name = "PATH", help = CONFIG_HELP)]
     config: Vec<PathBuf>,
-    /// Sets one configuration key over files and variables
+    /// Set one configuration key over files and variables, e.g. server.listen=127.0.0.1:8081; may be repeated
     #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
     /// How results are printed on standard output [default: human]
@@ -65,24 +71,29 @@ struct Global {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Serve the configured deployments until SIGTERM or Ctrl-C
+    #[command(after_help = examples::SERVE)]
     Serve {
         /// Where to listen; stands over server.listen
         #[arg(long, value_name = "ADDRESS:PORT")]
         listen: Option<String>,
     },
     /// Try everything on this machine: no configuration, no server, nothing leaves loopback
+    #[command(after_help = examples::DEMO)]
     Demo(demo::Arguments),
     /// Write a first configuration, its key file and, with a source, a first mapping
     Init(init::Arguments),
     /// Call one skill as an agent does, over PAP, MCP or A2A, and see both sides
+    #[command(after_help = examples::CALL)]
     Call(call::Arguments),
     /// Check configuration, mappings and sources as `serve` would, without serving
+    #[command(after_help = examples::CHECK)]
     Check {
         /// Open no source
         #[arg(long)]
         offline: bool,
     },
     /// Look at a live deployment from outside, as an agent that knows its host name only
+    #[command(after_help = examples::DOCTOR)]
     Doctor(doctor::Arguments),
     /// See what mappings make of a source's rows
     #[command(subcommand)]
@@ -97,6 +108,7 @@ enum Command {
     #[command(subcommand)]
     Adf(adf::Command),
     /// Check a JSON document against one of the contract's types
+    #[command(after_help = examples::VALIDATE)]
     Validate(schemas::Validate),
     /// Write files for other programs
     #[command(subcommand)]

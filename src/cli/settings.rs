@@ -3,6 +3,7 @@
 use figment::value::Value;
 use serde_json::json;
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::config::{Config, Sources, Tree};
@@ -11,6 +12,7 @@ use crate::config::{Config, Sources, Tree};
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Print every value that is set, with the place that set it; secrets are hidden
+    #[command(after_help = examples::CONFIG_SHOW)]
     Show,
 }
 

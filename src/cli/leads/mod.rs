@@ -15,6 +15,7 @@ use crate::leads::{self, Ledger, LedgerError};
 use crate::seal::KeyRing;
 use crate::store::{DeliveryState, Store, StoreError};
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 
@@ -22,21 +23,26 @@ use super::output::Output;
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// List leads and where their deliveries stand, newest first; no customer data
+    #[command(after_help = examples::LEADS_LIST)]
     List {
         /// Only of this deployment
         #[arg(long, value_name = "ID")]
         deployment: Option<String>,
         /// Only with a delivery in this state: queued, sending, waiting, held, delivered, refused
-        #[arg(long, value_parser = state)]
+        #[arg(long, value_name = "STATE", value_parser = state)]
         state: Option<DeliveryState>,
         /// At most so many
-        #[arg(long, default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
     },
     /// Show one lead: the request, the answer, every attempt
-    Show { lead: String },
+    Show {
+        /// The lead's id
+        lead: String,
+    },
     /// Print a lead as its delivery renders it now; sends nothing
     Render {
+        /// The lead's id
         lead: String,
         /// The delivery [default: the lead's first]
         #[arg(long, value_name = "NAME")]
@@ -47,6 +53,7 @@ pub(super) enum Command {
     /// Keep back what has not gone out
     Hold(Delivery),
     /// Decide about a held delivery, after asking its receiver
+    #[command(after_help = examples::LEADS_RESOLVE)]
     Resolve {
         #[command(flatten)]
         delivery: Delivery,
@@ -55,6 +62,10 @@ pub(super) enum Command {
         decision: Decision,
     },
     /// Erase leads that are delivered or refused; their idempotency keys stay until they expire
+    #[command(
+        after_help = examples::LEADS_PURGE,
+        override_usage = "forecourt leads purge [OPTIONS] <--lead <LEAD>|--older-than-days <DAYS>|--customer <ADDRESS>>"
+    )]
     Purge(Purge),
     /// Print every lead with everything known about it, one JSON object a line, as an import takes it
     Export {
@@ -79,6 +90,7 @@ pub(super) enum Command {
 /// A lead, and one of its deliveries or all that the decision fits.
 #[derive(Debug, clap::Args)]
 pub(super) struct Delivery {
+    /// The lead's id
     lead: String,
     /// Only this delivery
     #[arg(long = "delivery", value_name = "NAME")]

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::app;
@@ -23,8 +24,10 @@ use crate::sources::{self, Source};
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Read a source once and report what its rows became; exit code 1 when rows were left out
+    #[command(after_help = examples::MAPPINGS_CHECK)]
     Check(Which),
     /// Show each field's way for one vehicle: raw value, steps, result
+    #[command(after_help = examples::MAPPINGS_EXPLAIN)]
     Explain {
         /// Its id, VIN or stock number
         #[arg(long, value_name = "ID")]
@@ -33,8 +36,10 @@ pub(super) enum Command {
         which: Which,
     },
     /// Look at a source and write a first mapping for it, with what only the dealer knows as questions
+    #[command(after_help = examples::MAPPINGS_INIT)]
     Init(init::Arguments),
     /// Run the case beside each mapping: its sample through mapping.toml must become expected.json
+    #[command(after_help = examples::MAPPINGS_TEST)]
     Test {
         /// Folders, each with mapping.toml, expected.json and a sample: a file, SQL, recorded pages or rows
         #[arg(required = true)]

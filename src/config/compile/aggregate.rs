@@ -49,12 +49,13 @@ pub(super) fn compile(
         scope.fault("sellers", "is missing in an aggregate", remedy);
         return None;
     }
-    if let Some(common) = &raw.inventory
-        && (common.mapping.is_some() || common.source.is_some())
-    {
-        let remedy = "move mapping and source to the sellers' inventory tables";
-        scope.fault("inventory", "names a source in an aggregate", remedy);
+    let common = raw.inventory.as_ref();
+    if common.is_some_and(|common| common.source.is_some()) {
+        let remedy = "move it to the sellers' inventory tables";
+        scope.fault("inventory.source", "stands in an aggregate", remedy);
     }
+    let shared = common.and_then(|common| common.mapping.as_ref());
+    let shared = shared.map(|file| scope.path("inventory.mapping", file));
     let shown = super::deployment::SHOWS
         .iter()
         .any(|skill| skills.contains(skill));
@@ -63,7 +64,8 @@ pub(super) fn compile(
         .iter()
         .filter_map(|(dealer_id, raw)| {
             let mut scope = scope.below(&format!("sellers.{dealer_id}"));
-            seller(&mut scope, dealer_id, raw, (shown, data_directory))
+            let common = (shared.as_deref(), data_directory);
+            seller(&mut scope, dealer_id, raw, (shown, common))
         })
         .collect();
     let settings = settings(scope, id, raw, skills, (&sellers, data_directory));
@@ -77,7 +79,7 @@ fn seller(
     scope: &mut Scope<'_>,
     dealer_id: &str,
     raw: &raw::Seller,
-    (shown, data_directory): (bool, &Path),
+    (shown, common): (bool, (Option<&Path>, &Path)),
 ) -> Option<Seller> {
     check_id(scope, dealer_id);
     let remedy = "describe the seller under [deployments.ID.sellers.DEALER_ID.profile]";
@@ -95,7 +97,7 @@ fn seller(
             return None;
         }
         None => None,
-        Some(raw) => Some(inventory::part(scope, dealer_id, raw, data_directory)?),
+        Some(raw) => Some(inventory::part(scope, dealer_id, raw, common)?),
     };
     if let Some(profile) = &profile {
         let mapping = inventory.as_ref().map(|inventory| &*inventory.mapping);

@@ -56,12 +56,12 @@ pub(super) fn compile(
 }
 
 /// One seller's part of an aggregate: `scope` is the seller's. How the whole is kept fresh is the
-/// deployment's affair.
+/// deployment's affair. A seller who names no mapping uses `shared`.
 pub(super) fn part(
     scope: &mut Scope<'_>,
     dealer_id: &str,
     raw: &raw::Inventory,
-    data_directory: &Path,
+    (shared, data_directory): (Option<&Path>, &Path),
 ) -> Option<Inventory> {
     let mut scope = scope.below("inventory");
     let common = [
@@ -80,7 +80,10 @@ pub(super) fn part(
         let remedy = "say it under [deployments.ID.inventory]";
         scope.fault(key, "is said for one seller of an aggregate", remedy);
     }
-    let mapping = mapping(&mut scope, raw);
+    let mapping = match (&raw.mapping, shared) {
+        (None, Some(file)) => read(&mut scope, file.to_owned()),
+        (Some(_), _) | (None, None) => mapping(&mut scope, raw),
+    };
     let source = source::compile(&mut scope, raw, data_directory);
     let (mapping, mapping_file) = mapping?;
     let nothing = SearchOptions::new(SearchScope::Aggregate, &[]);
@@ -174,7 +177,7 @@ fn timing(
     );
 }
 
-/// The compiled mapping and its file; the mapping's own findings keep their keys.
+/// The mapping that is named, and its file.
 fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, PathBuf)> {
     let file = scope.need(
         "mapping",
@@ -182,6 +185,11 @@ fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, Path
         "name the mapping file (docs/mapping.md)",
     )?;
     let file = scope.path("mapping", file);
+    read(scope, file)
+}
+
+/// The compiled mapping and its file; the mapping's own findings keep their keys.
+fn read(scope: &mut Scope<'_>, file: PathBuf) -> Option<(Mapping, PathBuf)> {
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
         Err(error) => {

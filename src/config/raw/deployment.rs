@@ -30,7 +30,7 @@ pub struct Deployment {
     pub inventory_page_url: Option<String>,
     /// What the dealer is; of an aggregate, what the marketplace is. Required.
     pub profile: Option<Profile>,
-    /// Where the vehicles come from. Required; an aggregate names mapping and source with each seller.
+    /// Where the vehicles come from. Required; an aggregate names the source with each seller, and the mapping there or here for all.
     pub inventory: Option<Inventory>,
     /// The sellers of an aggregate, each under its `dealer_id`: up to 64 of a-z, 0-9, `_` and `-`. An id once
     /// used stays with its business for ever.

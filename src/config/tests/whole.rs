@@ -18,7 +18,7 @@ fn examples(name: &str) -> Vec<String> {
     let mut inside: Option<Vec<&str>> = None;
     for line in text.lines() {
         match (line.trim(), &mut inside) {
-            ("```toml", None) => inside = Some(Vec::new()),
+            (fence, None) if fence.starts_with("```toml") => inside = Some(Vec::new()),
             ("```", Some(_)) => found.push(inside.take().unwrap().join("\n")),
             (line, Some(lines)) => lines.push(line),
             (_, None) => {}
@@ -578,4 +578,16 @@ fn the_aggregate_that_is_shown_is_right() {
         .map(|(name, ..)| name)
         .collect();
     assert_eq!(names, ["market/north"]);
+    // What all dealers of the process have in common holds for the sellers, too.
+    let shared = text.replace("mapping = \"north.toml\", ", "");
+    assert_ne!(&shared, text);
+    let defaults = "[defaults.inventory]\nmapping = \"north.toml\"\n";
+    fs::write(&sources.files[0], format!("{defaults}{shared}")).unwrap();
+    let config = Config::load(&sources).unwrap_or_else(|findings| panic!("{findings}"));
+    let (_, _, inventory) = config.deployments[0]
+        .inventories()
+        .into_iter()
+        .next()
+        .unwrap();
+    assert_eq!(inventory.mapping_file, folder.path().join("north.toml"));
 }
