@@ -2,6 +2,7 @@
 //! binding asks, nor how a source speaks.
 
 mod settings;
+mod slices;
 mod search;
 mod matching;
 mod order;
@@ -24,6 +25,7 @@ mod frame;
 mod look_up;
 mod re_read;
 mod gone;
+mod grid;
 mod reader;
 mod sellers;
 mod mapped;

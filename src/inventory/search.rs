@@ -115,7 +115,7 @@ pub(super) fn facets(snapshot: &Snapshot, matching: &Matching<'_>) -> Arc<Fragme
     if matching.is_everything() {
         return Arc::clone(snapshot.all_facets());
     }
-    Arc::new(super::facets::of(snapshot, &matching.as_set()))
+    Arc::new(super::facets::of(snapshot, matching))
 }
 
 /// Cuts one page out of what matches.
@@ -202,24 +202,38 @@ impl Cutter<'_, '_> {
     /// The page read off a ready order, when that touches fewer rows than going through the matches.
     fn read_off(&self, total: u64, start: u64, skip: u64, limit: usize) -> Option<Cut> {
         let ready = self.order.ready().filter(|_| self.unsure.is_none())?;
-        let size = u64::try_from(ready.len()).unwrap_or(u64::MAX);
+        // A range of what the order runs by: all matches stand between its bounds.
+        let mut spans = self.matching.spans().iter();
+        let bounds = spans.find_map(|span| self.order.bounds(*span));
+        let (first, end) = bounds.unwrap_or((0, u64::MAX));
+        let standing = |at: u64| ready.partition_point(|row| self.order.place(*row) < at);
+        let (from, to) = (standing(first.max(start)), standing(end));
+        let rest = ready.get(from..to).unwrap_or_default();
         let wanted = skip.saturating_add(limit as u64).saturating_add(1);
-        let touched = wanted.saturating_mul(size) / total.max(1);
-        if touched.saturating_mul(READY_GAIN) > total {
+        let touched = wanted.saturating_mul(rest.len() as u64) / total.max(1);
+        let most = total / READY_GAIN;
+        if touched > most {
             return None;
         }
-        let from = ready.partition_point(|row| self.order.place(*row) < start);
-        let rest = ready.get(from..).unwrap_or_default().iter();
+        // The matches may be spread unevenly: no more rows are touched than were reckoned with.
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let exhausted = rest.len() > most;
         let mut matches = rest
+            .iter()
+            .take(most)
             .copied()
             .filter(|row| self.matching.holds(*row))
             .skip(usize::try_from(skip).unwrap_or(usize::MAX));
         let page = matches.by_ref().take(limit);
-        let places = page.map(|row| self.order.place(row)).collect();
+        let places: Vec<u64> = page.map(|row| self.order.place(row)).collect();
+        let more = matches.next().is_some();
+        if !more && exhausted {
+            return None;
+        }
         Some(Cut {
             total,
             places,
-            more: matches.next().is_some(),
+            more,
         })
     }
 }

@@ -13,6 +13,7 @@ use super::frame::Rejected;
 use super::gone::Identifiers;
 use super::history::History;
 use super::keywords::Keywords;
+use super::matching::Matching;
 use super::order::Orders;
 use super::rank::narrow;
 use super::search::Unsure;
@@ -70,7 +71,8 @@ impl Snapshot {
             by_vehicle_id,
             all_facets: Arc::new(Fragment::new("{}")),
         };
-        snapshot.all_facets = Arc::new(super::facets::of(&snapshot, &snapshot.everything));
+        let all_facets = super::facets::of(&snapshot, &Matching::everything(&snapshot));
+        snapshot.all_facets = Arc::new(all_facets);
         snapshot
     }
 
@@ -171,7 +173,7 @@ impl Snapshot {
     /// The rows with this stock number.
     pub(super) fn rows_of_stock(&self, stock: &str) -> &[u32] {
         let column = &self.columns().stock;
-        let Ok(rank) = column.position(&stock.into()) else {
+        let Ok(rank) = column.sorted().position(&stock.into()) else {
             return &[];
         };
         let at = SORT_FIELDS.iter().position(|f| *f == SortField::Stock);
