@@ -32,6 +32,7 @@ mod mapped;
 mod refresh;
 mod keeping;
 mod orders;
+mod pages;
 mod status;
 mod timings;
 

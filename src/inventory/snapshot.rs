@@ -15,6 +15,7 @@ use super::history::History;
 use super::keywords::Keywords;
 use super::matching::Matching;
 use super::order::Orders;
+use super::pages::Pages;
 use super::rank::narrow;
 use super::search::Unsure;
 use crate::contract::Fragment;
@@ -29,6 +30,7 @@ pub struct Snapshot {
     by_vin: Vec<u32>,
     by_vehicle_id: Vec<u32>,
     all_facets: Arc<Fragment>,
+    first_pages: Pages,
 }
 
 /// What a snapshot is assembled from. Rows are in order of identity: a row number breaks ties (AAP-425).
@@ -70,6 +72,7 @@ impl Snapshot {
             by_vin,
             by_vehicle_id,
             all_facets: Arc::new(Fragment::new("{}")),
+            first_pages: Pages::default(),
         };
         let all_facets = super::facets::of(&snapshot, &Matching::everything(&snapshot));
         snapshot.all_facets = Arc::new(all_facets);
@@ -152,6 +155,11 @@ impl Snapshot {
 
     pub(super) fn all_facets(&self) -> &Arc<Fragment> {
         &self.all_facets
+    }
+
+    /// The first pages that were asked for before.
+    pub(super) fn first_pages(&self) -> &Pages {
+        &self.first_pages
     }
 
     pub(super) fn orders(&self) -> &Orders {
