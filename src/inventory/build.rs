@@ -207,6 +207,7 @@ impl Builder {
                 *slot = narrow(row);
             }
         }
+        let features = Features::new(&frame.vocabulary, self.evidence.finish(&row_of));
         let columns = columns(
             self.terms,
             &self.numbers,
@@ -214,6 +215,7 @@ impl Builder {
             &arrived,
             &arrivals,
             &history,
+            &features,
         );
         let mut keywords = Keywords::new(self.feature_texts.finish(&row_of));
         let mut listings = Vec::with_capacity(arrivals.len());
@@ -230,7 +232,7 @@ impl Builder {
             listings,
             has_vehicle_id,
             columns,
-            features: Features::new(&frame.vocabulary, self.evidence.finish(&row_of)),
+            features,
             keywords,
             history,
             rejected: self.rejected,
@@ -325,6 +327,7 @@ fn columns(
     arrived: &[Arrived],
     arrivals: &[u32],
     history: &History,
+    features: &Features,
 ) -> Columns {
     let past = || history.all().iter().map(|past| &past.keys);
     let mut groups = Group::ALL.into_iter();
@@ -347,15 +350,10 @@ fn columns(
             listing.stock.as_deref().map(Box::from)
         })
         .collect();
-    Columns {
-        terms,
-        numbers,
-        stock: Ranked::build(&stock, past().filter_map(|keys| keys.stock.clone())),
-        places: Places::build(
-            &in_rows(places, arrivals),
-            past().filter_map(|keys| keys.place),
-        ),
-    }
+    let stock = Ranked::build(&stock, past().filter_map(|keys| keys.stock.clone()));
+    let past_places = past().filter_map(|keys| keys.place);
+    let places = Places::build(&in_rows(places, arrivals), past_places);
+    Columns::new(arrivals.len(), terms, numbers, stock, places, features)
 }
 
 fn in_rows<T: Copy>(column: &[Option<T>], arrivals: &[u32]) -> Vec<Option<T>> {

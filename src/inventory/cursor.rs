@@ -55,22 +55,18 @@ pub(super) struct Cursor {
 pub(super) struct Binding(Vec<u8>);
 
 impl Binding {
-    /// The binding of one request. A request that leaves out what equals a default is the same request.
-    pub(super) fn new(
-        deployment: &str,
-        caller_scope: &str,
-        filters: Option<&Filters>,
-        sort: Sort,
-        limit: u32,
-    ) -> Self {
-        let filters = filters.map(normalised).unwrap_or_default();
-        let bound = serde_json::json!([deployment, caller_scope, filters, sort, limit]);
-        Self(
-            digest(&SHA256, bound.to_string().as_bytes())
-                .as_ref()
-                .to_vec(),
-        )
+    /// The binding of one request, by its [`meaning`].
+    pub(super) fn new(deployment: &str, caller_scope: &str, meaning: &str) -> Self {
+        let bound = serde_json::json!([deployment, caller_scope, meaning]).to_string();
+        Self(digest(&SHA256, bound.as_bytes()).as_ref().to_vec())
     }
+}
+
+/// One text for all requests that mean the same page: leaving out what equals a default changes nothing.
+pub(super) fn meaning(filters: Option<&Filters>, sort: Sort, limit: u32) -> String {
+    let filters = filters.map(normalised).unwrap_or_default();
+    // Filters are text and numbers, which can always be written.
+    serde_json::to_string(&(filters, sort, limit)).unwrap_or_default()
 }
 
 /// Equal for filters that mean the same: sets in order, free text folded, a query as its tokens.

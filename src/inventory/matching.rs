@@ -10,7 +10,7 @@ use super::blocks::{each_block, each_block_below, retain};
 use super::fields::{Group, Number, bool_term, miles_key};
 use super::keywords::Token;
 use super::places::Distances;
-use super::rank::{MISSING, Ranked, narrow};
+use super::rank::{MISSING, narrow};
 use super::snapshot::Snapshot;
 use super::text::{fold, tokens};
 use crate::contract::Problem;
@@ -21,6 +21,17 @@ const MOST_PLACES_JOINED: usize = 256;
 /// With fewer than one row in this many left, keyword tokens are tested row by row.
 const SPARSE: u64 = 8;
 
+/// With at least one row in this many left, a range is found for all rows at once.
+const DENSE: u64 = 6;
+
+/// A range that a request gives: `low <= rank < high`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Span {
+    pub(super) number: Number,
+    pub(super) low: u32,
+    pub(super) high: u32,
+}
+
 /// The rows that match.
 #[derive(Debug)]
 pub(super) struct Matching<'s> {
@@ -28,6 +39,7 @@ pub(super) struct Matching<'s> {
     /// What bitmaps leave; `None` for all rows.
     rows: Option<Cow<'s, RoaringBitmap>>,
     tests: Vec<Test<'s>>,
+    spans: Vec<Span>,
     distances: Option<Distances<'s>>,
 }
 
@@ -45,17 +57,23 @@ enum Test<'s> {
 }
 
 impl<'s> Matching<'s> {
+    /// All rows.
+    pub(super) fn everything(snapshot: &'s Snapshot) -> Self {
+        Self {
+            snapshot,
+            rows: None,
+            tests: Vec::new(),
+            spans: Vec::new(),
+            distances: None,
+        }
+    }
+
     /// The rows that satisfy all of `filters`.
     pub(super) fn new(
         snapshot: &'s Snapshot,
         filters: Option<&Filters>,
     ) -> Result<Self, InventoryError> {
-        let mut matching = Self {
-            snapshot,
-            rows: None,
-            tests: Vec::new(),
-            distances: None,
-        };
+        let mut matching = Self::everything(snapshot);
         if let Some(filters) = filters {
             let mut sets = term_sets(snapshot, filters);
             feature_sets(snapshot, filters, &mut sets)?;
@@ -105,30 +123,44 @@ impl<'s> Matching<'s> {
             ),
         ];
         for (number, min, max) in whole {
-            self.range(self.snapshot.columns().number(number), min, max);
+            self.range(number, min, max);
         }
         let miles = |bound: Option<i64>| bound.map(exact_miles_key);
         let (min, max) = (filters.electric_range_mi_min, filters.electric_range_mi_max);
-        let column = self.snapshot.columns().number(Number::ElectricRangeMi);
-        self.range(column, miles(min), miles(max));
+        self.range(Number::ElectricRangeMi, miles(min), miles(max));
     }
 
     /// Bounds are inclusive (AAP-382); a missing value is in no range (AAP-380).
-    fn range(&mut self, column: &'s Ranked<i64>, min: Option<i64>, max: Option<i64>) {
+    fn range(&mut self, number: Number, min: Option<i64>, max: Option<i64>) {
         if min.is_none() && max.is_none() {
             return;
         }
-        let low = min.map_or(0, |min| column.below(&min));
-        let high = max.map_or_else(|| column.through(&i64::MAX), |max| column.through(&max));
+        let columns = self.snapshot.columns();
+        let column = columns.number(number);
+        let sorted = column.sorted();
+        let low = min.map_or(0, |min| sorted.below(&min));
+        let high = max.map_or_else(|| sorted.count(), |max| sorted.through(&max));
         if low >= high {
             self.rows = Some(Cow::Owned(RoaringBitmap::new()));
             return;
         }
-        self.tests.push(Test::Range {
-            ranks: column.ranks(),
-            low,
-            high,
-        });
+        self.spans.push(Span { number, low, high });
+        let all = self.snapshot.everything().len();
+        let left = self.rows.as_ref().map_or(all, |rows| rows.len());
+        match columns.slices(number) {
+            Some(slices) if left * DENSE >= all => {
+                let mut rows = slices.between(low, high);
+                if let Some(left) = &self.rows {
+                    rows &= left.as_ref();
+                }
+                self.rows = Some(Cow::Owned(rows));
+            }
+            _ => self.tests.push(Test::Range {
+                ranks: column.ranks(),
+                low,
+                high,
+            }),
+        }
     }
 
     fn keywords(&mut self, filters: &Filters) {
@@ -151,6 +183,11 @@ impl<'s> Matching<'s> {
                 self.rows = Some(Cow::Owned(rows));
             }
         }
+    }
+
+    /// The ranges that were asked for.
+    pub(super) fn spans(&self) -> &[Span] {
+        &self.spans
     }
 
     /// The distances of this request's `near`.

@@ -2,6 +2,7 @@
 //! binding asks, nor how a source speaks.
 
 mod settings;
+mod slices;
 mod search;
 mod matching;
 mod order;
@@ -24,12 +25,14 @@ mod frame;
 mod look_up;
 mod re_read;
 mod gone;
+mod grid;
 mod reader;
 mod sellers;
 mod mapped;
 mod refresh;
 mod keeping;
 mod orders;
+mod pages;
 mod status;
 mod timings;
 

@@ -4,6 +4,7 @@
 use super::columns::{Axis, Columns, SORT_FIELDS};
 use super::cursor::Place;
 use super::history::Since;
+use super::matching::Span;
 use super::places::Distances;
 use super::rank::{MISSING, narrow};
 use super::snapshot::Snapshot;
@@ -198,14 +199,14 @@ impl<'s> QueryOrder<'s> {
         let columns = self.snapshot.columns();
         match (cursor, &self.by) {
             (Place::Number(value), By::Column { .. }) => match Axis::of(self.sort.field)? {
-                Axis::Number(number) => Some(columns.number(number).position(value)),
+                Axis::Number(number) => Some(columns.number(number).sorted().position(value)),
                 Axis::Term(_) | Axis::Stock => None,
             },
             (Place::Text(value), By::Column { .. }) => {
                 let value: Box<str> = value.as_str().into();
                 match Axis::of(self.sort.field)? {
-                    Axis::Term(group) => Some(columns.terms(group).column().position(&value)),
-                    Axis::Stock => Some(columns.stock.position(&value)),
+                    Axis::Term(group) => Some(columns.terms(group).sorted().position(&value)),
+                    Axis::Stock => Some(columns.stock.sorted().position(&value)),
                     Axis::Number(_) => None,
                 }
             }
@@ -227,13 +228,14 @@ impl<'s> QueryOrder<'s> {
             By::Column { .. } => match Axis::of(self.sort.field) {
                 Some(Axis::Number(number)) => columns
                     .number(number)
+                    .sorted()
                     .value(rank)
                     .copied()
                     .map(Place::Number),
                 Some(Axis::Term(group)) => {
-                    text(columns.terms(group).column().value(rank).map(AsRef::as_ref))
+                    text(columns.terms(group).sorted().value(rank).map(AsRef::as_ref))
                 }
-                Some(Axis::Stock) => text(columns.stock.value(rank).map(AsRef::as_ref)),
+                Some(Axis::Stock) => text(columns.stock.sorted().value(rank).map(AsRef::as_ref)),
                 None => None,
             },
             By::Distance { distinct, .. } => {
@@ -242,6 +244,20 @@ impl<'s> QueryOrder<'s> {
             By::Nothing => None,
         };
         found.unwrap_or(Place::Missing)
+    }
+
+    /// Between which places all rows stand whose value is in `span`, where the order runs by that number.
+    pub(super) fn bounds(&self, span: Span) -> Option<(u64, u64)> {
+        let by =
+            matches!(Axis::of(self.sort.field)?, Axis::Number(number) if number == span.number);
+        let at = |rank| compose(rank, 0);
+        by.then(|| match self.sort.order {
+            SortOrder::Asc => (at(span.low), at(span.high)),
+            SortOrder::Desc => {
+                let from_top = |rank| at(self.count.saturating_sub(rank));
+                (from_top(span.high), from_top(span.low))
+            }
+        })
     }
 
     /// The snapshot's rows in this order, when it is one that stands ready and no unit stood elsewhere.

@@ -3,7 +3,7 @@
 
 use roaring::RoaringBitmap;
 
-use super::rank::{MISSING, Ranked, narrow};
+use super::rank::{MISSING, Ranked, bitmaps, narrow};
 use crate::contract::request::Near;
 
 /// The earth's radius in statute miles that AAP fixes (AAP-400).
@@ -20,10 +20,13 @@ pub(super) struct Places {
     bitmaps: Vec<RoaringBitmap>,
 }
 
+/// What every distance needs of a point.
 #[derive(Clone, Copy, Debug)]
 struct Point {
-    latitude: f64,
+    /// In degrees: only a difference is turned into radians.
     longitude: f64,
+    latitude_rad: f64,
+    latitude_cos: f64,
 }
 
 impl Places {
@@ -33,10 +36,11 @@ impl Places {
         extra: impl Iterator<Item = PointBits>,
     ) -> Self {
         let column = Ranked::build(rows, extra);
-        let points = column.values().iter().map(|bits| Point::of(*bits));
+        let sorted = column.sorted();
+        let points = sorted.values().iter().map(|bits| Point::of(*bits));
         Self {
             points: points.collect(),
-            bitmaps: column.bitmaps(),
+            bitmaps: bitmaps(column.ranks(), sorted.count()),
             column,
         }
     }
@@ -46,17 +50,17 @@ impl Places {
         &self.column
     }
 
-    /// The distances of all places from a point.
+    /// The distances of all places from a point; infinite for what is beyond the radius by its latitude alone.
     pub(super) fn distances(&self, near: &Near) -> Distances<'_> {
-        let origin = Point {
-            latitude: near.latitude,
-            longitude: near.longitude,
+        let origin = Point::new(near.latitude, near.longitude);
+        let to = |point: &Point| {
+            if surely_beyond(origin, *point, near.radius_mi) {
+                f64::INFINITY
+            } else {
+                haversine_mi(origin, *point)
+            }
         };
-        let miles: Vec<f64> = self
-            .points
-            .iter()
-            .map(|point| haversine_mi(origin, *point))
-            .collect();
+        let miles: Vec<f64> = self.points.iter().map(to).collect();
         Distances {
             places: self,
             miles,
@@ -72,11 +76,17 @@ impl Places {
 }
 
 impl Point {
-    fn of((latitude, longitude): PointBits) -> Self {
+    fn new(latitude: f64, longitude: f64) -> Self {
+        let latitude_rad = latitude.to_radians();
         Self {
-            latitude: f64::from_bits(latitude),
-            longitude: f64::from_bits(longitude),
+            longitude,
+            latitude_rad,
+            latitude_cos: latitude_rad.cos(),
         }
+    }
+
+    fn of((latitude, longitude): PointBits) -> Self {
+        Self::new(f64::from_bits(latitude), f64::from_bits(longitude))
     }
 }
 
@@ -136,12 +146,17 @@ pub(super) fn published_mi(miles: f64) -> f64 {
     (miles * 1000.0).round() / 1000.0
 }
 
+/// Whether the latitudes alone are farther apart than the radius. They are never farther apart than the points;
+/// the margin is greater than any rounding of [`haversine_mi`].
+fn surely_beyond(from: Point, to: Point, radius_mi: f64) -> bool {
+    const MARGIN_MI: f64 = 0.001;
+    (to.latitude_rad - from.latitude_rad).abs() * EARTH_RADIUS_MI > radius_mi + MARGIN_MI
+}
+
 fn haversine_mi(from: Point, to: Point) -> f64 {
-    let lat_from = from.latitude.to_radians();
-    let lat_to = to.latitude.to_radians();
-    let half_lat = ((lat_to - lat_from) / 2.0).sin();
+    let half_lat = ((to.latitude_rad - from.latitude_rad) / 2.0).sin();
     let half_lon = ((to.longitude - from.longitude).to_radians() / 2.0).sin();
-    let a = half_lat * half_lat + lat_from.cos() * lat_to.cos() * half_lon * half_lon;
+    let a = half_lat * half_lat + from.latitude_cos * to.latitude_cos * half_lon * half_lon;
     // Rounding can carry `a` past 1 at antipodes.
     (2.0 * EARTH_RADIUS_MI * a.clamp(0.0, 1.0).sqrt().asin()).abs()
 }

@@ -6,10 +6,61 @@ use roaring::RoaringBitmap;
 /// The rank of a row without a value. It is greater than every rank, so missing values sort last (AAP-410).
 pub(super) const MISSING: u32 = u32::MAX;
 
+/// Distinct values in order: the place of one among them is its rank.
+#[derive(Debug)]
+pub(super) struct Sorted<T>(Vec<T>);
+
+impl<T: Ord> Sorted<T> {
+    /// Those of `values` that differ.
+    pub(super) fn new(mut values: Vec<T>) -> Self {
+        values.sort_unstable();
+        values.dedup();
+        values.shrink_to_fit();
+        Self(values)
+    }
+
+    /// The rank of `value`, or where it would stand.
+    pub(super) fn position(&self, value: &T) -> Result<u32, u32> {
+        narrow_both(self.0.binary_search(value))
+    }
+
+    /// How many ranks are below `value`.
+    pub(super) fn below(&self, value: &T) -> u32 {
+        narrow(self.0.partition_point(|v| v < value))
+    }
+
+    /// How many ranks are not above `value`.
+    pub(super) fn through(&self, value: &T) -> u32 {
+        narrow(self.0.partition_point(|v| v <= value))
+    }
+}
+
+impl<T> Sorted<T> {
+    /// The values in order.
+    pub(super) fn values(&self) -> &[T] {
+        &self.0
+    }
+
+    /// How many there are.
+    pub(super) fn count(&self) -> u32 {
+        narrow(self.0.len())
+    }
+
+    /// The value of a rank; `None` for [`MISSING`].
+    pub(super) fn value(&self, rank: u32) -> Option<&T> {
+        self.0.get(rank as usize)
+    }
+
+    /// Bytes of the values' own array.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<T>()
+    }
+}
+
 /// One value or none per row, as ranks into the sorted distinct values.
 #[derive(Debug)]
 pub(super) struct Ranked<T> {
-    values: Vec<T>,
+    sorted: Sorted<T>,
     ranks: Vec<u32>,
 }
 
@@ -19,54 +70,20 @@ impl<T: Ord> Ranked<T> {
     where
         T: Clone,
     {
-        let mut values: Vec<T> = rows.iter().flatten().cloned().chain(extra).collect();
-        values.sort_unstable();
-        values.dedup();
-        values.shrink_to_fit();
-        let mut column = Self {
-            values,
-            ranks: Vec::with_capacity(rows.len()),
+        let sorted = Sorted::new(rows.iter().flatten().cloned().chain(extra).collect());
+        let rank = |row: &Option<T>| {
+            let found = row.as_ref().and_then(|value| sorted.position(value).ok());
+            found.unwrap_or(MISSING)
         };
-        for row in rows {
-            let rank = row
-                .as_ref()
-                .and_then(|value| column.position(value).ok())
-                .unwrap_or(MISSING);
-            column.ranks.push(rank);
-        }
-        column
-    }
-
-    /// A column from a sorted dictionary and finished ranks.
-    pub(super) fn from_parts(values: Vec<T>, ranks: Vec<u32>) -> Self {
-        Self { values, ranks }
-    }
-
-    /// The rank of `value`, or where it would stand.
-    pub(super) fn position(&self, value: &T) -> Result<u32, u32> {
-        narrow_both(self.values.binary_search(value))
-    }
-
-    /// How many ranks are below `value`.
-    pub(super) fn below(&self, value: &T) -> u32 {
-        narrow(self.values.partition_point(|v| v < value))
-    }
-
-    /// How many ranks are not above `value`.
-    pub(super) fn through(&self, value: &T) -> u32 {
-        narrow(self.values.partition_point(|v| v <= value))
+        let ranks = rows.iter().map(rank).collect();
+        Self { sorted, ranks }
     }
 }
 
 impl<T> Ranked<T> {
-    /// The distinct values in order.
-    pub(super) fn values(&self) -> &[T] {
-        &self.values
-    }
-
-    /// The value of a rank; `None` for [`MISSING`].
-    pub(super) fn value(&self, rank: u32) -> Option<&T> {
-        self.values.get(rank as usize)
+    /// The distinct values.
+    pub(super) fn sorted(&self) -> &Sorted<T> {
+        &self.sorted
     }
 
     /// The rank of each row.
@@ -81,27 +98,27 @@ impl<T> Ranked<T> {
 
     /// The value of one row.
     pub(super) fn at(&self, row: u32) -> Option<&T> {
-        self.value(self.rank(row))
-    }
-
-    /// The rows of each rank.
-    pub(super) fn bitmaps(&self) -> Vec<RoaringBitmap> {
-        let mut bitmaps = vec![RoaringBitmap::new(); self.values.len()];
-        for (row, rank) in self.ranks.iter().enumerate() {
-            if let Some(bitmap) = bitmaps.get_mut(*rank as usize) {
-                bitmap.insert(narrow(row));
-            }
-        }
-        for bitmap in &mut bitmaps {
-            bitmap.optimize();
-        }
-        bitmaps
+        self.sorted.value(self.rank(row))
     }
 
     /// Bytes of the ranks and of the dictionary's own array.
     pub(super) fn bytes(&self) -> usize {
-        self.ranks.capacity() * size_of::<u32>() + self.values.capacity() * size_of::<T>()
+        self.ranks.capacity() * size_of::<u32>() + self.sorted.bytes()
     }
+}
+
+/// The rows of each of `count` ranks.
+pub(super) fn bitmaps(ranks: &[u32], count: u32) -> Vec<RoaringBitmap> {
+    let mut bitmaps = vec![RoaringBitmap::new(); count as usize];
+    for (row, rank) in ranks.iter().enumerate() {
+        if let Some(bitmap) = bitmaps.get_mut(*rank as usize) {
+            bitmap.insert(narrow(row));
+        }
+    }
+    for bitmap in &mut bitmaps {
+        bitmap.optimize();
+    }
+    bitmaps
 }
 
 /// A length or index of an inventory, which never reaches 2³² rows (the builder refuses more).

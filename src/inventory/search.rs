@@ -5,15 +5,16 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::blocks::BLOCK;
-use super::cursor::{Binding, Cursor};
+use super::cursor::{Binding, Cursor, meaning};
 use super::matching::Matching;
 use super::order::{QueryOrder, row_of};
+use super::pages::Shown;
 use super::places::published_mi;
 use super::snapshot::Snapshot;
 use super::text::tokens;
 use super::{Found, Inventory, InventoryError, Page};
 use crate::contract::Fragment;
-use crate::contract::request::{Filters, SearchRequest};
+use crate::contract::request::{Filters, SearchRequest, Sort};
 
 /// A traversal, renewed with every page, ends for good after this many lifetimes of one cursor.
 pub(super) const TRAVERSAL_LIFETIMES: i64 = 16;
@@ -29,6 +30,14 @@ struct Cut {
     more: bool,
 }
 
+/// What a request asks for, defaults filled in.
+struct Asked<'r> {
+    filters: Option<&'r Filters>,
+    sort: Sort,
+    limit: u32,
+    skip: u64,
+}
+
 pub(super) fn page(
     inventory: &Inventory,
     snapshot: &Snapshot,
@@ -36,37 +45,34 @@ pub(super) fn page(
     caller_scope: &str,
 ) -> Result<Page, InventoryError> {
     let settings = inventory.settings();
-    let filters = request.filters.as_ref();
-    let sort = request.sort.unwrap_or(settings.capabilities.default_sort);
     let limit = request.pagination.limit;
-    let limit = limit.unwrap_or(settings.capabilities.default_limit).max(1);
+    let asked = Asked {
+        filters: request.filters.as_ref(),
+        sort: request.sort.unwrap_or(settings.capabilities.default_sort),
+        limit: limit.unwrap_or(settings.capabilities.default_limit).max(1),
+        skip: request.pagination.skip.unwrap_or(0),
+    };
     let now_s = inventory.clock().now().as_second();
-    let binding = Binding::new(&settings.deployment, caller_scope, filters, sort, limit);
+    let meaning = meaning(asked.filters, asked.sort, asked.limit);
+    let binding = Binding::new(&settings.deployment, caller_scope, &meaning);
     let cursor = request.pagination.cursor.as_deref();
     let cursor = cursor
         .map(|text| Cursor::open(inventory.keys(), &binding, text, now_s))
         .transpose()?;
 
+    let facets = settings.facets_in_search;
+    let shown = if cursor.is_none() && asked.skip == 0 && !facets {
+        let make = || shown(snapshot, &asked, None, false);
+        snapshot.first_pages().get_or_make(meaning, make)?
+    } else {
+        Arc::new(shown(snapshot, &asked, cursor.as_ref(), facets)?)
+    };
+    let last = shown.rows.last().zip(shown.next.as_ref());
+    let last = last.and_then(|((row, _), place)| Some((place, snapshot.listing(*row)?)));
     let began = cursor
         .as_ref()
         .map(|cursor| (cursor.began_s, cursor.read_at));
     let (began_s, read_at) = began.unwrap_or((now_s, snapshot.stamp().read_at));
-    let matching = Matching::new(snapshot, filters)?;
-    let order = QueryOrder::new(snapshot, sort, matching.distances(), read_at);
-    let start = cursor.as_ref().map_or(0, |cursor| {
-        order.after(&cursor.place, cursor.dealer.as_deref(), &cursor.id)
-    });
-    let unsure = snapshot.unsure_since(read_at);
-    let skip = request.pagination.skip.unwrap_or(0);
-    let cut = Cutter {
-        matching: &matching,
-        order: &order,
-        unsure,
-    }
-    .cut(start, skip, limit as usize);
-
-    let last = cut.places.last().filter(|_| cut.more);
-    let last = last.and_then(|place| Some((*place, snapshot.listing(row_of(*place))?)));
     let next_cursor = last.map(|(place, listing)| {
         let ttl = settings.cursor_ttl_s;
         let ends_s = began_s.saturating_add(ttl.saturating_mul(TRAVERSAL_LIFETIMES));
@@ -74,23 +80,54 @@ pub(super) fn page(
             expires_s: now_s.saturating_add(ttl).min(ends_s),
             began_s,
             read_at,
-            place: order.cursor_place(row_of(place)),
+            place: place.clone(),
             dealer: listing.dealer_id.clone(),
             id: listing.vehicle_id.clone(),
         }
         .seal(inventory.keys(), &binding)
     });
     Ok(Page {
-        total: cut.total,
-        limit,
+        total: shown.total,
+        limit: asked.limit,
         next_cursor: next_cursor.transpose()?,
-        applied_filters: filters.cloned().unwrap_or_default(),
-        sort,
-        query_terms: query_terms(filters),
-        vehicles: found(snapshot, &matching, &cut.places),
-        facets: settings
-            .facets_in_search
-            .then(|| facets(snapshot, &matching)),
+        applied_filters: asked.filters.cloned().unwrap_or_default(),
+        sort: asked.sort,
+        query_terms: query_terms(asked.filters),
+        vehicles: found(snapshot, &shown.rows),
+        facets: shown.facets.clone(),
+    })
+}
+
+/// The rows of one page, found in the snapshot.
+fn shown(
+    snapshot: &Snapshot,
+    asked: &Asked<'_>,
+    cursor: Option<&Cursor>,
+    with_facets: bool,
+) -> Result<Shown, InventoryError> {
+    let read_at = cursor.map_or(snapshot.stamp().read_at, |cursor| cursor.read_at);
+    let matching = Matching::new(snapshot, asked.filters)?;
+    let order = QueryOrder::new(snapshot, asked.sort, matching.distances(), read_at);
+    let start = cursor.map_or(0, |cursor| {
+        order.after(&cursor.place, cursor.dealer.as_deref(), &cursor.id)
+    });
+    let cutter = Cutter {
+        matching: &matching,
+        order: &order,
+        unsure: snapshot.unsure_since(read_at),
+    };
+    let cut = cutter.cut(start, asked.skip, asked.limit as usize);
+    let last = cut.places.last().filter(|_| cut.more);
+    let rows = cut.places.iter().map(|place| {
+        let row = row_of(*place);
+        let distance = matching.distances().and_then(|d| d.of_row(row));
+        (row, distance.map(published_mi))
+    });
+    Ok(Shown {
+        total: cut.total,
+        rows: rows.collect(),
+        next: last.map(|place| order.cursor_place(row_of(*place))),
+        facets: with_facets.then(|| facets(snapshot, &matching)),
     })
 }
 
@@ -98,13 +135,11 @@ fn query_terms(filters: Option<&Filters>) -> Option<Vec<String>> {
     Some(tokens(filters?.query.as_deref()?))
 }
 
-fn found(snapshot: &Snapshot, matching: &Matching<'_>, places: &[u64]) -> Vec<Found> {
-    let found = places.iter().filter_map(|place| {
-        let row = row_of(*place);
-        let distance = matching.distances().and_then(|d| d.of_row(row));
+fn found(snapshot: &Snapshot, rows: &[(u32, Option<f64>)]) -> Vec<Found> {
+    let found = rows.iter().filter_map(|(row, distance_mi)| {
         Some(Found {
-            listing: Arc::clone(snapshot.listing(row)?),
-            distance_mi: distance.map(published_mi),
+            listing: Arc::clone(snapshot.listing(*row)?),
+            distance_mi: *distance_mi,
         })
     });
     found.collect()
@@ -115,7 +150,7 @@ pub(super) fn facets(snapshot: &Snapshot, matching: &Matching<'_>) -> Arc<Fragme
     if matching.is_everything() {
         return Arc::clone(snapshot.all_facets());
     }
-    Arc::new(super::facets::of(snapshot, &matching.as_set()))
+    Arc::new(super::facets::of(snapshot, matching))
 }
 
 /// Cuts one page out of what matches.
@@ -202,24 +237,38 @@ impl Cutter<'_, '_> {
     /// The page read off a ready order, when that touches fewer rows than going through the matches.
     fn read_off(&self, total: u64, start: u64, skip: u64, limit: usize) -> Option<Cut> {
         let ready = self.order.ready().filter(|_| self.unsure.is_none())?;
-        let size = u64::try_from(ready.len()).unwrap_or(u64::MAX);
+        // A range of what the order runs by: all matches stand between its bounds.
+        let mut spans = self.matching.spans().iter();
+        let bounds = spans.find_map(|span| self.order.bounds(*span));
+        let (first, end) = bounds.unwrap_or((0, u64::MAX));
+        let standing = |at: u64| ready.partition_point(|row| self.order.place(*row) < at);
+        let (from, to) = (standing(first.max(start)), standing(end));
+        let rest = ready.get(from..to).unwrap_or_default();
         let wanted = skip.saturating_add(limit as u64).saturating_add(1);
-        let touched = wanted.saturating_mul(size) / total.max(1);
-        if touched.saturating_mul(READY_GAIN) > total {
+        let touched = wanted.saturating_mul(rest.len() as u64) / total.max(1);
+        let most = total / READY_GAIN;
+        if touched > most {
             return None;
         }
-        let from = ready.partition_point(|row| self.order.place(*row) < start);
-        let rest = ready.get(from..).unwrap_or_default().iter();
+        // The matches may be spread unevenly: no more rows are touched than were reckoned with.
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let exhausted = rest.len() > most;
         let mut matches = rest
+            .iter()
+            .take(most)
             .copied()
             .filter(|row| self.matching.holds(*row))
             .skip(usize::try_from(skip).unwrap_or(usize::MAX));
         let page = matches.by_ref().take(limit);
-        let places = page.map(|row| self.order.place(row)).collect();
+        let places: Vec<u64> = page.map(|row| self.order.place(row)).collect();
+        let more = matches.next().is_some();
+        if !more && exhausted {
+            return None;
+        }
         Some(Cut {
             total,
             places,
-            more: matches.next().is_some(),
+            more,
         })
     }
 }

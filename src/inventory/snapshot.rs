@@ -13,7 +13,9 @@ use super::frame::Rejected;
 use super::gone::Identifiers;
 use super::history::History;
 use super::keywords::Keywords;
+use super::matching::Matching;
 use super::order::Orders;
+use super::pages::Pages;
 use super::rank::narrow;
 use super::search::Unsure;
 use crate::contract::Fragment;
@@ -28,6 +30,7 @@ pub struct Snapshot {
     by_vin: Vec<u32>,
     by_vehicle_id: Vec<u32>,
     all_facets: Arc<Fragment>,
+    first_pages: Pages,
 }
 
 /// What a snapshot is assembled from. Rows are in order of identity: a row number breaks ties (AAP-425).
@@ -69,8 +72,10 @@ impl Snapshot {
             by_vin,
             by_vehicle_id,
             all_facets: Arc::new(Fragment::new("{}")),
+            first_pages: Pages::default(),
         };
-        snapshot.all_facets = Arc::new(super::facets::of(&snapshot, &snapshot.everything));
+        let all_facets = super::facets::of(&snapshot, &Matching::everything(&snapshot));
+        snapshot.all_facets = Arc::new(all_facets);
         snapshot
     }
 
@@ -152,6 +157,11 @@ impl Snapshot {
         &self.all_facets
     }
 
+    /// The first pages that were asked for before.
+    pub(super) fn first_pages(&self) -> &Pages {
+        &self.first_pages
+    }
+
     pub(super) fn orders(&self) -> &Orders {
         &self.orders
     }
@@ -171,7 +181,7 @@ impl Snapshot {
     /// The rows with this stock number.
     pub(super) fn rows_of_stock(&self, stock: &str) -> &[u32] {
         let column = &self.columns().stock;
-        let Ok(rank) = column.position(&stock.into()) else {
+        let Ok(rank) = column.sorted().position(&stock.into()) else {
             return &[];
         };
         let at = SORT_FIELDS.iter().position(|f| *f == SortField::Stock);

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use roaring::RoaringBitmap;
 
-use super::rank::{MISSING, Ranked, narrow};
+use super::rank::{MISSING, Sorted, bitmaps, narrow};
 use super::text::fold;
 
 /// How the values of a term field are compared (AAP-381).
@@ -29,7 +29,9 @@ impl Case {
 #[derive(Debug)]
 pub(super) struct Terms {
     case: Case,
-    column: Ranked<Box<str>>,
+    values: Sorted<Box<str>>,
+    /// The rank of each row; none any more once they are kept elsewhere.
+    ranks: Vec<u32>,
     shown: Vec<Box<str>>,
     bitmaps: Vec<RoaringBitmap>,
 }
@@ -38,13 +40,13 @@ impl Terms {
     /// The rows whose value equals `value`.
     pub(super) fn rows_of(&self, value: &str) -> Option<&RoaringBitmap> {
         let key: Box<str> = self.case.key(value).into();
-        let rank = self.column.position(&key).ok()?;
+        let rank = self.values.position(&key).ok()?;
         self.bitmaps.get(rank as usize)
     }
 
     /// Each compared value with its rows.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&str, &RoaringBitmap)> {
-        let keys = self.column.values().iter().map(AsRef::as_ref);
+        let keys = self.values.values().iter().map(AsRef::as_ref);
         keys.zip(&self.bitmaps)
     }
 
@@ -53,16 +55,32 @@ impl Terms {
         self.shown.get(rank).map(AsRef::as_ref)
     }
 
-    /// The column of compared values.
-    pub(super) fn column(&self) -> &Ranked<Box<str>> {
-        &self.column
+    /// The compared values.
+    pub(super) fn sorted(&self) -> &Sorted<Box<str>> {
+        &self.values
+    }
+
+    /// The rank of each row, as long as they are kept here.
+    pub(super) fn ranks(&self) -> &[u32] {
+        &self.ranks
+    }
+
+    /// The compared value of one row, as long as the ranks are kept here.
+    pub(super) fn at(&self, row: u32) -> Option<&Box<str>> {
+        self.values.value(*self.ranks.get(row as usize)?)
+    }
+
+    /// Lets the ranks go, because they are kept elsewhere.
+    pub(super) fn forget_ranks(&mut self) {
+        self.ranks = Vec::new();
     }
 
     /// Bytes of the index.
     pub(super) fn bytes(&self) -> usize {
-        let text: usize = self.column.values().iter().map(|v| v.len() * 2).sum();
+        let text: usize = self.values.values().iter().map(|v| v.len() * 2).sum();
         let bitmaps: usize = self.bitmaps.iter().map(bitmap_bytes).sum();
-        self.column.bytes() + self.shown.len() * size_of::<Box<str>>() + text + bitmaps
+        let ranks = self.ranks.capacity() * size_of::<u32>();
+        ranks + self.values.bytes() + self.shown.len() * size_of::<Box<str>>() + text + bitmaps
     }
 }
 
@@ -152,16 +170,17 @@ impl TermsBuilder {
             }
         }
         let code_of = |arrival: &u32| self.codes.get(*arrival as usize).copied();
-        let ranks = arrivals
+        let ranks: Vec<u32> = arrivals
             .iter()
             .map(|arrival| code_of(arrival).map_or(MISSING, rank))
             .collect();
-        let column = Ranked::from_parts(keys.into_iter().map(|(key, _)| key).collect(), ranks);
+        let values = Sorted::new(keys.into_iter().map(|(key, _)| key).collect());
         Terms {
             case: self.case,
-            bitmaps: column.bitmaps(),
+            bitmaps: bitmaps(&ranks, values.count()),
             shown: shown.into_iter().map(|(_, shown)| shown).collect(),
-            column,
+            values,
+            ranks,
         }
     }
 }
