@@ -7,15 +7,16 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Listing;
-use super::columns::{Columns, Keys, SORT_NUMBERS};
+use super::columns::{Keys, SORT_NUMBERS};
 use super::facts::{id, open_json, present_codes, texts};
 use super::features::Features;
 use super::fields::{Group, Number};
 use super::frame::{Frame, Rejected};
+use super::gather::Gathered;
 use super::history::{History, Identity, Past};
 use super::keywords::Keywords;
-use super::places::{Places, PointBits};
-use super::rank::{MISSING, Ranked, narrow};
+use super::places::PointBits;
+use super::rank::{MISSING, narrow};
 use super::snapshot::{Parts, Snapshot};
 use super::terms::{ManyBuilder, TermsBuilder};
 use super::text::fold;
@@ -208,15 +209,17 @@ impl Builder {
             }
         }
         let features = Features::new(&frame.vocabulary, self.evidence.finish(&row_of));
-        let columns = columns(
-            self.terms,
-            &self.numbers,
-            &self.places,
-            &arrived,
-            &arrivals,
-            &history,
-            &features,
-        );
+        let stocks = arrivals.iter().map(|arrival| {
+            let listing = &listing_of(arrival)?.listing;
+            listing.stock.as_deref().map(Box::from)
+        });
+        let gathered = Gathered {
+            terms: self.terms,
+            numbers: self.numbers,
+            places: self.places,
+            stocks: stocks.collect(),
+        };
+        let columns = gathered.columns(&arrivals, &history, &features);
         let mut keywords = Keywords::new(self.feature_texts.finish(&row_of));
         let mut listings = Vec::with_capacity(arrivals.len());
         let mut has_vehicle_id = Vec::with_capacity(arrivals.len());
@@ -318,45 +321,4 @@ impl Builder {
             place: self.places[at],
         }
     }
-}
-
-fn columns(
-    terms: [TermsBuilder; Group::COUNT],
-    numbers: &[Vec<Option<i64>>; Number::COUNT],
-    places: &[Option<PointBits>],
-    arrived: &[Arrived],
-    arrivals: &[u32],
-    history: &History,
-    features: &Features,
-) -> Columns {
-    let past = || history.all().iter().map(|past| &past.keys);
-    let mut groups = Group::ALL.into_iter();
-    let terms = terms.map(|terms| match groups.next() {
-        Some(Group::Make) => terms.finish(arrivals, past().filter_map(|k| k.make.clone())),
-        Some(Group::Model) => terms.finish(arrivals, past().filter_map(|k| k.model.clone())),
-        _ => terms.finish(arrivals, std::iter::empty()),
-    });
-    let numbers = Number::ALL.map(|number| {
-        let column = numbers.get(number as usize).map(Vec::as_slice);
-        let rows = in_rows(column.unwrap_or_default(), arrivals);
-        let at = SORT_NUMBERS.iter().position(|n| *n == number);
-        let extra = past().filter_map(|keys| *keys.numbers.get(at?)?);
-        Ranked::build(&rows, extra)
-    });
-    let stock: Vec<Option<Box<str>>> = arrivals
-        .iter()
-        .map(|arrival| {
-            let listing = &arrived.get(*arrival as usize)?.listing;
-            listing.stock.as_deref().map(Box::from)
-        })
-        .collect();
-    let stock = Ranked::build(&stock, past().filter_map(|keys| keys.stock.clone()));
-    let past_places = past().filter_map(|keys| keys.place);
-    let places = Places::build(&in_rows(places, arrivals), past_places);
-    Columns::new(arrivals.len(), terms, numbers, stock, places, features)
-}
-
-fn in_rows<T: Copy>(column: &[Option<T>], arrivals: &[u32]) -> Vec<Option<T>> {
-    let value = |arrival: &u32| column.get(*arrival as usize).copied().flatten();
-    arrivals.iter().map(value).collect()
 }

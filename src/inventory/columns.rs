@@ -119,7 +119,7 @@ impl Columns {
 
     /// What row `row` is ordered by, as values.
     pub(super) fn keys(&self, row: u32) -> Keys {
-        let term = |group| self.terms(group).at(row).cloned();
+        let term = |group| self.terms(group).at(row).map(Box::from);
         Keys {
             numbers: SORT_NUMBERS.map(|number| self.number(number).at(row).copied()),
             make: term(Group::Make),

@@ -24,6 +24,7 @@ mod facts;
 mod frame;
 mod look_up;
 mod re_read;
+mod gather;
 mod gone;
 mod grid;
 mod reader;

@@ -66,8 +66,9 @@ impl Terms {
     }
 
     /// The compared value of one row, as long as the ranks are kept here.
-    pub(super) fn at(&self, row: u32) -> Option<&Box<str>> {
-        self.values.value(*self.ranks.get(row as usize)?)
+    pub(super) fn at(&self, row: u32) -> Option<&str> {
+        let value = self.values.value(*self.ranks.get(row as usize)?);
+        value.map(AsRef::as_ref)
     }
 
     /// Lets the ranks go, because they are kept elsewhere.
