@@ -1,6 +1,8 @@
 //! What the process tells of itself to those who operate it: readiness with its reasons, and metrics. Holds
 //! no customer value: labels are ids of the operator's own and words of this program.
 
+mod leads;
+
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -145,7 +147,7 @@ impl Ops {
         ));
         self.calls(&mut line);
         self.inventories(&mut line);
-        self.outbox(&mut line).await;
+        leads::write(self, &mut line).await;
         line(format_args!(
             "# TYPE forecourt_client_fetches_total counter"
         ));
@@ -250,30 +252,6 @@ impl Ops {
                 .get(index)
                 .map(|(.., answers)| i128::from(*answers))
         });
-    }
-
-    async fn outbox(&self, line: &mut impl FnMut(std::fmt::Arguments<'_>)) {
-        let tallies = self.tallies().await;
-        line(format_args!("# TYPE forecourt_outbox_deliveries gauge"));
-        for (id, tally) in tallies.iter() {
-            for (state, count) in &tally.by_state {
-                let state = state.id();
-                line(format_args!(
-                    "forecourt_outbox_deliveries{{deployment=\"{id}\",state=\"{state}\"}} {count}"
-                ));
-            }
-        }
-        line(format_args!("# TYPE forecourt_outbox_oldest_seconds gauge"));
-        let now_s = self.clock.now().as_second();
-        for (id, tally) in tallies.iter() {
-            let age_s = tally
-                .oldest_open
-                .map_or(0, |since| now_s - since.as_second());
-            line(format_args!(
-                "forecourt_outbox_oldest_seconds{{deployment=\"{id}\"}} {}",
-                age_s.max(0)
-            ));
-        }
     }
 }
 
