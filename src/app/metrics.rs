@@ -1,9 +1,9 @@
 //! All that is counted in the process, read from where it is counted. Must not count anything itself.
 
+mod leads;
+
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-use jiff::Timestamp;
 
 use super::ops::Ops;
 use crate::deployment::calls::{BOUNDS_US, Reading};
@@ -20,7 +20,7 @@ impl Ops {
         let mut families = vec![build.with(&version, Value::Whole(1))];
         families.extend(self.calls());
         families.extend(self.inventories());
-        families.extend(self.outbox().await);
+        families.extend(leads::families(self).await);
         let mut fetches = Family::new(
             "forecourt_client_fetches_total",
             Kind::Counter,
@@ -113,31 +113,6 @@ impl Ops {
             answers.add(&labels, whole(u64::from(inventory.answers())));
         }
         [age, vehicles, rejected, failures, held, answers]
-    }
-
-    async fn outbox(&self) -> [Family; 2] {
-        let tallies = self.tallies().await;
-        let mut deliveries = Family::new(
-            "forecourt_outbox_deliveries",
-            Kind::Gauge,
-            "Deliveries of leads, by state.",
-        );
-        let mut oldest = Family::new(
-            "forecourt_outbox_oldest_seconds",
-            Kind::Gauge,
-            "Age of the oldest open delivery.",
-        );
-        let now_s = self.clock.now().as_second();
-        for (id, tally) in tallies.iter() {
-            for (state, count) in &tally.by_state {
-                let labels = [("deployment", id.as_str()), ("state", state.id())];
-                deliveries.add(&labels, whole(*count));
-            }
-            let since = tally.oldest_open.map_or(now_s, Timestamp::as_second);
-            let labels = [("deployment", id.as_str())];
-            oldest.add(&labels, Value::Whole((now_s - since).max(0)));
-        }
-        [deliveries, oldest]
     }
 }
 

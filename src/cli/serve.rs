@@ -161,10 +161,7 @@ impl From<AppError> for Failure {
                 "make the folder writable, or set data.directory",
             ),
             AppError::Keys(_) => (Exit::Config, "see [keys] in docs/configuration.md"),
-            AppError::Store(_) => (
-                Exit::Unavailable,
-                "make the store's file and folder writable",
-            ),
+            AppError::Store(error) => (Exit::Unavailable, error.remedy()),
             AppError::Source { .. } | AppError::Inventory { .. } => (
                 Exit::Unavailable,
                 "see [deployments.ID.inventory]; `forecourt mappings check` shows what was read",

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::http::{Http, HttpSettings};
-use super::{Content, DeliveryError, MailLayout, Parcel};
+use super::{Content, DeliveryError, MailEncoding, MailLayout, Parcel};
 
 /// The most of an answer's text that is handed on.
 const BODY_BYTES: usize = 64 * 1024;
@@ -34,6 +34,7 @@ impl Exchange {
             subject: String::new(),
             content: Content::Adf(body),
             layout: MailLayout::Body,
+            encoding: MailEncoding::Auto,
             reply_to: None,
             date: jiff::Timestamp::UNIX_EPOCH,
         };

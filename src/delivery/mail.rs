@@ -6,7 +6,7 @@ use lettre::Message;
 use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
 use lettre::message::{Attachment, Body, Mailbox, MultiPart, SinglePart};
 
-use super::{Content, MailLayout, Parcel};
+use super::{Content, MailEncoding, MailLayout, Parcel};
 
 /// The longest line that goes out unencoded (RFC 5322 §2.1.1 allows 998 octets).
 const LINE_OCTETS: usize = 900;
@@ -21,7 +21,12 @@ pub(super) struct Correspondents {
 }
 
 /// Writes the mail. Its Message-ID depends on the correlation only, so that every attempt bears the same.
-pub(super) fn compose(parcel: &Parcel, between: &Correspondents) -> Result<Message, String> {
+/// `eight_bit`: the way to the receiver carries eight bits.
+pub(super) fn compose(
+    parcel: &Parcel,
+    between: &Correspondents,
+    eight_bit: bool,
+) -> Result<Message, String> {
     let seconds = u64::try_from(parcel.date.as_second()).unwrap_or_default();
     let mut builder = Message::builder()
         .from(between.from.clone())
@@ -46,6 +51,7 @@ pub(super) fn compose(parcel: &Parcel, between: &Correspondents) -> Result<Messa
         Content::Adf(document) => (document.as_str(), Some("lead.xml")),
         Content::Text(text) => (text.as_str(), None),
     };
+    let plain = |text: &str| plain(text, parcel.encoding, eight_bit);
     match (parcel.layout, attachment) {
         (MailLayout::Body, _) | (_, None) => builder.singlepart(plain(document)),
         (MailLayout::Attachment, Some(name)) => {
@@ -66,7 +72,7 @@ pub(super) fn compose(parcel: &Parcel, between: &Correspondents) -> Result<Messa
 }
 
 /// A text part: 7bit where it can be, since intakes that read raw mails fail on encoded ones.
-fn plain(text: &str) -> SinglePart {
+fn plain(text: &str, encoding: MailEncoding, eight_bit: bool) -> SinglePart {
     let wrapped = wrap(text, LINE_OCTETS);
     let content_type = if wrapped.is_ascii() {
         "text/plain; charset=us-ascii"
@@ -75,18 +81,31 @@ fn plain(text: &str) -> SinglePart {
     };
     SinglePart::builder()
         .header(ContentType::parse(content_type).unwrap_or(ContentType::TEXT_PLAIN))
-        .body(encode(wrapped))
+        .body(encode(wrapped, encoding, eight_bit))
 }
 
 /// lettre leaves 7bit at the 76th column already; mail allows 998 (RFC 5322 §2.1.1).
-fn encode(text: String) -> Body {
-    let plain = text.is_ascii() && !text.contains('\0');
-    if !plain || text.lines().any(|line| line.len() > LINE_OCTETS) {
+fn encode(text: String, encoding: MailEncoding, eight_bit: bool) -> Body {
+    let asked = match encoding {
+        MailEncoding::QuotedPrintable => Some(ContentTransferEncoding::QuotedPrintable),
+        MailEncoding::Base64 => Some(ContentTransferEncoding::Base64),
+        MailEncoding::Auto | MailEncoding::EightBit => None,
+    };
+    if let Some(asked) = asked {
+        return Body::new_with_encoding(text, asked).unwrap_or_else(Body::new);
+    }
+    let carried = text.is_ascii() || (eight_bit && encoding == MailEncoding::EightBit);
+    let short = text.lines().all(|line| line.len() <= LINE_OCTETS);
+    if !carried || !short || text.contains('\0') {
         return Body::new(text);
     }
+    let as_it_is = if text.is_ascii() {
+        ContentTransferEncoding::SevenBit
+    } else {
+        ContentTransferEncoding::EightBit
+    };
     let lines: Vec<&str> = text.lines().collect();
-    let ended = lines.join("\r\n").into_bytes();
-    Body::dangerous_pre_encoded(ended, ContentTransferEncoding::SevenBit)
+    Body::dangerous_pre_encoded(lines.join("\r\n").into_bytes(), as_it_is)
 }
 
 fn attached(name: &str, document: &str) -> SinglePart {

@@ -2,6 +2,7 @@
 //! says how the attempt ended. An attempt has two steps, so that whoever keeps the books can write down that
 //! the transmission begins before anything is sent that could be taken twice.
 
+mod announced;
 mod directory;
 mod exchange;
 mod http;
@@ -11,6 +12,7 @@ mod smtp;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub use directory::Directory;
 pub use exchange::{Exchange, Reply};
@@ -46,6 +48,7 @@ pub struct Parcel {
     pub subject: String,
     pub content: Content,
     pub layout: MailLayout,
+    pub encoding: MailEncoding,
     /// Who may be answered; only when the profile says so.
     pub reply_to: Option<String>,
     /// When this attempt is made.
@@ -74,6 +77,20 @@ pub enum MailLayout {
     Both,
 }
 
+/// How the text of a mail travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MailEncoding {
+    /// As it is where it is ASCII, else quoted-printable or base64, whichever is shorter.
+    #[default]
+    Auto,
+    /// As it is, also beyond ASCII, where the relay takes that (8BITMIME); else as `auto`.
+    #[serde(rename = "8bit")]
+    EightBit,
+    QuotedPrintable,
+    Base64,
+}
+
 /// How an attempt ended. The texts hold no customer data of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -83,6 +100,8 @@ pub enum Outcome {
     Refused(String),
     /// It was certainly not taken; trying again is safe.
     Retry(String),
+    /// The same, and the receiver asked to be left alone for so long.
+    Later(String, Duration),
     /// It may have been taken.
     Unknown(String),
 }
@@ -101,6 +120,18 @@ pub enum DeliveryError {
         path: PathBuf,
         cause: std::io::Error,
     },
+}
+
+impl Outcome {
+    /// The same, with no wait beyond `longest`.
+    #[must_use]
+    pub fn within(self, longest: Duration) -> Self {
+        if let Self::Later(detail, wait) = self {
+            Self::Later(detail, wait.min(longest))
+        } else {
+            self
+        }
+    }
 }
 
 impl Target {

@@ -10,6 +10,10 @@ use tokio::net::TcpListener;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
+    /// Answers EHLO with these lines.
+    Announces(&'static str),
+    /// Hears EHLO once only.
+    OneHello,
     /// Answers a command (by its verb) with this line.
     Answer(&'static str, &'static str),
     /// Answers the message text with this line.
@@ -24,53 +28,76 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Scripted {
     pub(crate) address: SocketAddr,
-    mails: Arc<Mutex<Vec<String>>>,
+    heard: Arc<Heard>,
     fault: Arc<Mutex<Fault>>,
+}
+
+/// What clients said.
+#[derive(Debug, Default)]
+struct Heard {
+    mails: Mutex<Vec<String>>,
+    commands: Mutex<Vec<String>>,
 }
 
 impl Scripted {
     pub(crate) async fn start(fault: Fault) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        Self::serve(listener, fault, None)
+        Self::serve(listener, fault, None, false)
     }
 
-    /// Offers STARTTLS with this configuration.
-    pub(crate) async fn start_tls(tls: rustls::ServerConfig) -> Self {
+    /// Offers STARTTLS with this configuration, or speaks TLS at once.
+    pub(crate) async fn start_tls(tls: rustls::ServerConfig, at_once: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        Self::serve(listener, Fault::None, Some(Arc::new(tls)))
+        Self::serve(listener, Fault::None, Some(Arc::new(tls)), at_once)
     }
 
-    fn serve(listener: TcpListener, fault: Fault, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
+    fn serve(
+        listener: TcpListener,
+        fault: Fault,
+        tls: Option<Arc<rustls::ServerConfig>>,
+        at_once: bool,
+    ) -> Self {
         let address = listener.local_addr().unwrap();
-        let mails = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::new(Heard::default());
         let fault = Arc::new(Mutex::new(fault));
-        let (kept, order) = (Arc::clone(&mails), Arc::clone(&fault));
+        let (kept, order) = (Arc::clone(&heard), Arc::clone(&fault));
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
-                let (mails, fault, tls) = (Arc::clone(&kept), *order.lock().unwrap(), tls.clone());
+                let (heard, fault, tls) = (Arc::clone(&kept), *order.lock().unwrap(), tls.clone());
                 tokio::spawn(async move {
-                    stream.write_all(b"220 scripted\r\n").await.ok();
                     let Some(tls) = tls else {
-                        return talk(&mut stream, fault, &mails, false).await;
+                        greet(&mut stream).await;
+                        return talk(&mut stream, fault, &heard, false).await;
                     };
-                    talk(&mut stream, fault, &mails, true).await;
+                    if !at_once {
+                        greet(&mut stream).await;
+                        talk(&mut stream, fault, &heard, true).await;
+                    }
                     let accepted = tokio_rustls::TlsAcceptor::from(tls).accept(stream).await;
                     if let Ok(mut stream) = accepted {
-                        talk(&mut stream, fault, &mails, false).await;
+                        if at_once {
+                            greet(&mut stream).await;
+                        }
+                        talk(&mut stream, fault, &heard, false).await;
                     }
                 });
             }
         });
         Self {
             address,
-            mails,
+            heard,
             fault,
         }
     }
 
     /// The mails whose text arrived whole, whatever was answered.
     pub(crate) fn mails(&self) -> Vec<String> {
-        self.mails.lock().unwrap().clone()
+        self.heard.mails.lock().unwrap().clone()
+    }
+
+    /// The commands of all conversations.
+    pub(crate) fn commands(&self) -> Vec<String> {
+        self.heard.commands.lock().unwrap().clone()
     }
 
     /// What new conversations meet.
@@ -79,22 +106,34 @@ impl Scripted {
     }
 }
 
+async fn greet<S: AsyncWrite + Unpin>(stream: &mut S) {
+    stream.write_all(b"220 scripted\r\n").await.ok();
+}
+
 /// One conversation; with `starttls` it ends when the client asks for TLS.
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
     fault: Fault,
-    mails: &Mutex<Vec<String>>,
+    heard: &Heard,
     starttls: bool,
 ) {
     let mut stream = BufReader::new(stream);
+    let mut greeted = false;
     loop {
         let mut line = String::new();
         if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
             return;
         }
+        heard.commands.lock().unwrap().push(line.trim().to_owned());
         let verb = line.trim().split(' ').next().unwrap_or_default().to_owned();
         let reply = match (fault, verb.as_str()) {
             (Fault::Answer(which, reply), verb) if which == verb => reply,
+            (Fault::Announces(lines), "EHLO") => lines,
+            (Fault::OneHello, "EHLO") if greeted => "503 bad sequence",
+            (Fault::OneHello, "EHLO") => {
+                greeted = true;
+                "250-scripted\r\n250 SIZE 10"
+            }
             (_, "EHLO") if starttls => "250-scripted\r\n250 STARTTLS",
             (_, "STARTTLS") if starttls => {
                 stream.write_all(b"220 go ahead\r\n").await.ok();
@@ -108,7 +147,7 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
                         return;
                     }
                 }
-                mails.lock().unwrap().push(text);
+                heard.mails.lock().unwrap().push(text);
                 match fault {
                     Fault::DropAfterText => return,
                     Fault::SilentAfterText => {
@@ -116,7 +155,9 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
                         return;
                     }
                     Fault::AnswerText(reply) => reply,
-                    Fault::None | Fault::Answer(..) => "250 taken",
+                    Fault::None | Fault::Announces(_) | Fault::OneHello | Fault::Answer(..) => {
+                        "250 taken"
+                    }
                 }
             }
             (_, "QUIT") => {

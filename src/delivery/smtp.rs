@@ -1,6 +1,8 @@
 //! Delivery by SMTP, over TLS unless an operator switched that off. The conversation is driven by hand: up to
 //! the recipients everything is safely repeatable; from the message text on, silence means "unknown".
 
+mod ready;
+
 use std::fmt;
 use std::time::Duration;
 
@@ -8,14 +10,13 @@ use lettre::Address;
 use lettre::message::Mailbox;
 use lettre::transport::smtp::authentication::{Credentials, DEFAULT_MECHANISMS};
 use lettre::transport::smtp::client::{AsyncSmtpConnection, Certificate, TlsParameters};
-use lettre::transport::smtp::commands::{Data, Mail, Rcpt};
+use lettre::transport::smtp::commands::{Ehlo, Mail, Rcpt};
 use lettre::transport::smtp::extension::ClientId;
 
+use super::announced::Announced;
 use super::mail::{Correspondents, compose};
 use super::{DeliveryError, Outcome, Parcel};
-
-/// How long a relay may take to say goodbye.
-const GOODBYE: Duration = Duration::from_secs(2);
+pub(super) use ready::Ready;
 
 /// A mail relay and who writes to whom through it.
 #[derive(Clone)]
@@ -89,23 +90,58 @@ impl Smtp {
 
     /// Connects, logs in and names sender and recipients.
     pub(super) async fn prepare(&self, parcel: &Parcel) -> Result<Ready, Outcome> {
-        let message = compose(parcel, &self.between)
-            .map_err(|error| Outcome::Refused(format!("the mail could not be composed: {error}")))?
-            .formatted();
-        let mut connection = self.connect().await?;
-        let named = self.envelope(&mut connection, parcel).await;
-        let ready = Ready {
-            connection,
-            message,
+        let mut ready = Ready {
+            connection: self.connect().await?,
+            message: Vec::new(),
             timeout: self.settings.step_timeout,
         };
-        match named {
+        match self.address(&mut ready, parcel).await {
             Ok(()) => Ok(ready),
             Err(outcome) => {
                 ready.leave();
                 Err(outcome)
             }
         }
+    }
+
+    /// Composes the mail as the relay takes it, and names sender and recipients.
+    async fn address(&self, ready: &mut Ready, parcel: &Parcel) -> Result<(), Outcome> {
+        let announced = self.announced(&mut ready.connection).await?;
+        ready.message = compose(parcel, &self.between, announced.eight_bit)
+            .map_err(|error| Outcome::Refused(format!("the mail could not be composed: {error}")))?
+            .formatted();
+        // The line end before the final dot counts as well (RFC 1870 section 4).
+        let octets = ready.message.len() + 2;
+        if let Some(limit) = announced.limit.filter(|limit| octets > *limit) {
+            let words = format!("the mail has {octets} octets, and the relay takes {limit} (SIZE)");
+            return Err(Outcome::Refused(words));
+        }
+        // No SMTPUTF8: the addresses are ASCII.
+        let bounce = self.bounce_address(&parcel.correlation);
+        let mail = Mail::new(
+            Some(bounce),
+            announced.parameters(octets, ready.message.is_ascii()),
+        );
+        self.bounded("MAIL", ready.connection.command(mail)).await?;
+        for to in &self.between.to {
+            let rcpt = Rcpt::new(to.email.clone(), Vec::new());
+            self.bounded("RCPT", ready.connection.command(rcpt)).await?;
+        }
+        Ok(())
+    }
+
+    /// Asks once more what the relay can do: lettre keeps too little of the first answer. EHLO may be said at
+    /// any time (RFC 5321 section 4.1.4); a relay that will not hear it again has announced nothing.
+    async fn announced(&self, connection: &mut AsyncSmtpConnection) -> Result<Announced, Outcome> {
+        let hello = Ehlo::new(ClientId::Domain(self.between.domain.clone()));
+        let asking = async {
+            match connection.command(hello).await {
+                Ok(response) => Ok(Announced::read(response.message())),
+                Err(error) if error.status().is_some() => Ok(Announced::default()),
+                Err(error) => Err(error),
+            }
+        };
+        self.bounded("EHLO", asking).await
     }
 
     async fn connect(&self) -> Result<AsyncSmtpConnection, Outcome> {
@@ -139,25 +175,6 @@ impl Smtp {
         Ok(connection)
     }
 
-    async fn envelope(
-        &self,
-        connection: &mut AsyncSmtpConnection,
-        parcel: &Parcel,
-    ) -> Result<(), Outcome> {
-        // No 8BITMIME and no SMTPUTF8: what `compose` writes is ASCII, and so are the addresses.
-        let bounce = self.bounce_address(&parcel.correlation);
-        self.bounded(
-            "MAIL",
-            connection.command(Mail::new(Some(bounce), Vec::new())),
-        )
-        .await?;
-        for to in &self.between.to {
-            let rcpt = Rcpt::new(to.email.clone(), Vec::new());
-            self.bounded("RCPT", connection.command(rcpt)).await?;
-        }
-        Ok(())
-    }
-
     /// The bounce address that ties a delivery report to its lead.
     fn bounce_address(&self, correlation: &str) -> Address {
         if !self.settings.verp {
@@ -182,59 +199,12 @@ impl Smtp {
     }
 }
 
-/// A conversation that has named its recipients.
-pub struct Ready {
-    connection: AsyncSmtpConnection,
-    message: Vec<u8>,
-    timeout: Duration,
-}
-
-impl Ready {
-    /// Sends the message text.
-    pub(super) async fn transmit(mut self) -> Outcome {
-        // No text was sent before the relay has answered DATA, so whatever goes wrong here is repeatable.
-        let outcome = match self.begin().await {
-            Ok(()) => self.send_text().await,
-            Err(outcome) => outcome,
-        };
-        self.leave();
-        outcome
-    }
-
-    async fn begin(&mut self) -> Result<(), Outcome> {
-        match tokio::time::timeout(self.timeout, self.connection.command(Data)).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) if error.is_permanent() => Err(Outcome::Refused(reply("DATA", &error))),
-            Ok(Err(error)) => Err(Outcome::Retry(reply("DATA", &error))),
-            Err(_) => Err(Outcome::Retry("DATA: no answer in time".to_owned())),
-        }
-    }
-
-    async fn send_text(&mut self) -> Outcome {
-        match tokio::time::timeout(self.timeout, self.connection.message(&self.message)).await {
-            Ok(Ok(response)) => {
-                Outcome::Delivered(format!("the relay answered {}", response.code()))
-            }
-            Ok(Err(error)) if error.is_permanent() => Outcome::Refused(reply("after DATA", &error)),
-            Ok(Err(error)) if error.is_transient() => Outcome::Retry(reply("after DATA", &error)),
-            Ok(Err(_)) => Outcome::Unknown("the connection was lost after DATA".to_owned()),
-            Err(_) => Outcome::Unknown("no answer in time after DATA".to_owned()),
-        }
-    }
-
-    /// Takes leave without letting the outcome wait for it.
-    pub(super) fn leave(mut self) {
-        tokio::spawn(async move {
-            drop(tokio::time::timeout(GOODBYE, self.connection.abort()).await);
-        });
-    }
-}
-
 /// What the relay said, without its words beyond the code: they may quote what it was sent.
 fn reply(step: &str, error: &lettre::transport::smtp::Error) -> String {
     match error.status() {
         Some(code) => format!("{step}: the relay answered {code}"),
         None if error.is_timeout() => format!("{step}: no answer in time"),
+        None if error.is_client() => format!("{step}: not possible with this relay"),
         None if error.is_tls() => format!("{step}: TLS failed"),
         None => format!("{step}: the connection failed"),
     }
@@ -266,14 +236,6 @@ impl fmt::Debug for SmtpSettings {
             .field("host", &self.host)
             .field("port", &self.port)
             .field("tls", &self.tls)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Ready {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ready")
-            .field("bytes", &self.message.len())
             .finish_non_exhaustive()
     }
 }

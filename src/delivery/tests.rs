@@ -31,6 +31,7 @@ fn parcel(document: &str) -> Parcel {
         subject: "New lead for Example Motors".to_owned(),
         content: Content::Adf(document.to_owned()),
         layout: MailLayout::Body,
+        encoding: MailEncoding::Auto,
         reply_to: None,
         date: "2026-11-29T18:15:12Z".parse().unwrap(),
     }
@@ -142,8 +143,10 @@ async fn each_failure_has_its_class() {
     let retry: Right = |outcome| matches!(outcome, Outcome::Retry(_));
     let refused: Right = |outcome| matches!(outcome, Outcome::Refused(_));
     let unknown: Right = |outcome| matches!(outcome, Outcome::Unknown(_));
-    let cases: [(Fault, Right); 9] = [
+    let cases: [(Fault, Right); 11] = [
         (Fault::Answer("MAIL", "421 busy"), retry),
+        (Fault::Answer("MAIL", "452 no room"), retry),
+        (Fault::Answer("MAIL", "552 too large"), refused),
         (Fault::Answer("RCPT", "450 greylisted"), retry),
         (Fault::Answer("RCPT", "550 no such user"), refused),
         (Fault::Answer("DATA", "451 later"), retry),
@@ -171,6 +174,87 @@ async fn silence_after_the_text_is_unknown() {
     assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}");
 }
 
+/// MAIL as the server heard it.
+fn mail_command(server: &Scripted) -> Option<String> {
+    let mut commands = server.commands().into_iter();
+    commands.find(|command| command.starts_with("MAIL"))
+}
+
+#[tokio::test]
+async fn a_mail_that_the_relay_will_not_take_is_refused_before_it_is_sent() {
+    let server = Scripted::start(Fault::Announces("250-relay\r\n250 SIZE 4000")).await;
+    let smtp = target(settings(server.address, SmtpTls::DangerPlaintext));
+    let outcome = deliver(&smtp, &parcel(&"x ".repeat(2000))).await;
+    let Outcome::Refused(detail) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(detail.contains("the relay takes 4000 (SIZE)"), "{detail}");
+    assert_eq!(mail_command(&server), None);
+    assert!(server.mails().is_empty());
+    let small = deliver(&smtp, &parcel("<adf/>")).await;
+    assert!(matches!(small, Outcome::Delivered(_)), "{small:?}");
+    // the terminating dot and its line end are not counted (RFC 1870 section 4)
+    let octets = server.mails()[0].len() - ".\r\n".len();
+    let mail = mail_command(&server).unwrap();
+    assert!(mail.ends_with(&format!(" SIZE={octets}")), "{mail}");
+}
+
+#[tokio::test]
+async fn a_relay_without_sizes_is_told_none() {
+    for fault in [Fault::Announces("250 relay"), Fault::OneHello] {
+        let server = Scripted::start(fault).await;
+        let smtp = target(settings(server.address, SmtpTls::DangerPlaintext));
+        let outcome = deliver(&smtp, &parcel("<adf/>")).await;
+        assert!(matches!(outcome, Outcome::Delivered(_)), "{outcome:?}");
+        let mail = mail_command(&server).unwrap();
+        assert_eq!(mail, "MAIL FROM:<leads@dealer.example>");
+    }
+}
+
+#[tokio::test]
+async fn text_beyond_ascii_travels_as_the_profile_says() {
+    let document = format!("<adf>Grüße, 日本 {}</adf>\n", "word ".repeat(40));
+    let cases = [
+        (MailEncoding::Auto, true, "quoted-printable", None),
+        (MailEncoding::EightBit, true, "8bit", Some(" BODY=8BITMIME")),
+        (MailEncoding::EightBit, false, "quoted-printable", None),
+        (
+            MailEncoding::QuotedPrintable,
+            true,
+            "quoted-printable",
+            None,
+        ),
+        (MailEncoding::Base64, true, "base64", None),
+    ];
+    for (encoding, eight_bit, expected, body) in cases {
+        let lines = if eight_bit {
+            "250-relay\r\n250 8BITMIME"
+        } else {
+            "250 relay"
+        };
+        let server = Scripted::start(Fault::Announces(lines)).await;
+        let smtp = target(settings(server.address, SmtpTls::DangerPlaintext));
+        let mut parcel = parcel(&document);
+        parcel.encoding = encoding;
+        let outcome = deliver(&smtp, &parcel).await;
+        assert!(matches!(outcome, Outcome::Delivered(_)), "{outcome:?}");
+        let mails = server.mails();
+        let header = format!("Content-Transfer-Encoding: {expected}\r\n");
+        assert!(mails[0].contains(&header), "{encoding:?}: {}", mails[0]);
+        assert_eq!(mails[0].contains("Grüße"), expected == "8bit");
+        let mail = mail_command(&server).unwrap();
+        assert_eq!(mail.contains("BODY="), body.is_some(), "{mail}");
+        assert!(mail.ends_with(body.unwrap_or(">")), "{mail}");
+    }
+    // what is ASCII needs no encoding, unless one is asked for
+    let server = Scripted::start(Fault::Announces("250-relay\r\n250 8BITMIME")).await;
+    let smtp = target(settings(server.address, SmtpTls::DangerPlaintext));
+    let mut plain = parcel("<adf/>\n");
+    plain.encoding = MailEncoding::EightBit;
+    deliver(&smtp, &plain).await;
+    assert!(server.mails()[0].contains("Content-Transfer-Encoding: 7bit"));
+}
+
 #[tokio::test]
 async fn an_absent_relay_is_tried_again() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -196,8 +280,8 @@ async fn without_starttls_nothing_is_sent() {
     assert!(server.mails().is_empty());
 }
 
-#[tokio::test]
-async fn starttls_checks_the_certificate() {
+/// A certificate for `localhost`: what a server shows, and its PEM.
+fn certified() -> (rustls::ServerConfig, Vec<u8>) {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])
         .unwrap();
     let key = rustls_pki_types::PrivateKeyDer::try_from(made.signing_key.serialize_der()).unwrap();
@@ -208,17 +292,52 @@ async fn starttls_checks_the_certificate() {
         .with_no_client_auth()
         .with_single_cert(vec![made.cert.der().clone()], key)
         .unwrap();
-    let server = Scripted::start_tls(tls).await;
-    let strangers = target(settings(server.address, SmtpTls::Starttls));
-    let outcome = deliver(&strangers, &parcel("<adf/>")).await;
-    assert!(matches!(outcome, Outcome::Retry(_)), "{outcome:?}");
-    assert!(server.mails().is_empty());
-    let mut trusting = settings(server.address, SmtpTls::Starttls);
-    trusting.host = "localhost".to_owned();
-    trusting.roots_pem = Some(made.cert.pem().into_bytes());
-    let outcome = deliver(&target(trusting), &parcel("<adf/>")).await;
+    (tls, made.cert.pem().into_bytes())
+}
+
+#[tokio::test]
+async fn tls_checks_the_certificate() {
+    for kind in [SmtpTls::Starttls, SmtpTls::Implicit] {
+        let (tls, pem) = certified();
+        let server = Scripted::start_tls(tls, kind == SmtpTls::Implicit).await;
+        let strangers = target(settings(server.address, kind));
+        let outcome = deliver(&strangers, &parcel("<adf/>")).await;
+        assert!(matches!(outcome, Outcome::Retry(_)), "{outcome:?}");
+        assert!(server.mails().is_empty());
+        let mut trusting = settings(server.address, kind);
+        trusting.host = "localhost".to_owned();
+        trusting.roots_pem = Some(pem);
+        let outcome = deliver(&target(trusting), &parcel("<adf/>")).await;
+        assert!(matches!(outcome, Outcome::Delivered(_)), "{outcome:?}");
+        assert_eq!(server.mails().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_login_is_shown_and_its_refusal_told_without_it() {
+    let login = Some(("leads".to_owned(), "open sesame".to_owned()));
+    let server = Scripted::start(Fault::Announces("250-relay\r\n250 AUTH PLAIN LOGIN")).await;
+    let mut known = settings(server.address, SmtpTls::DangerPlaintext);
+    known.login.clone_from(&login);
+    let outcome = deliver(&target(known), &parcel("<adf/>")).await;
     assert!(matches!(outcome, Outcome::Delivered(_)), "{outcome:?}");
-    assert_eq!(server.mails().len(), 1);
+    // printf '\0leads\0open sesame' | base64
+    let auth = "AUTH PLAIN AGxlYWRzAG9wZW4gc2VzYW1l".to_owned();
+    let commands = server.commands();
+    let at = |command: &str| commands.iter().position(|one| one.starts_with(command));
+    assert!(commands.contains(&auth), "{commands:?}");
+    assert!(at("AUTH") < at("MAIL"), "{commands:?}");
+    // a relay that knows no login gets no mail without one
+    let server = Scripted::start(Fault::None).await;
+    let mut unknown = settings(server.address, SmtpTls::DangerPlaintext);
+    unknown.login = login;
+    let outcome = deliver(&target(unknown), &parcel("<adf/>")).await;
+    assert!(
+        !matches!(outcome, Outcome::Delivered(_) | Outcome::Unknown(_)),
+        "{outcome:?}"
+    );
+    assert!(!format!("{outcome:?}").contains("sesame"));
+    assert!(server.mails().is_empty());
 }
 
 #[tokio::test]

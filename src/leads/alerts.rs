@@ -11,7 +11,7 @@ use tokio::sync::{Notify, watch};
 
 use super::Leads;
 use super::settings::AlertSettings;
-use crate::delivery::{Content, MailLayout, Outcome, Parcel, Target};
+use crate::delivery::{Content, MailEncoding, MailLayout, Outcome, Parcel, Target};
 use crate::store::DeliveryState;
 
 /// How long events are collected for one message.
@@ -91,6 +91,7 @@ impl Notices {
 #[derive(Debug, Default)]
 pub struct Counters {
     accepted: AtomicU64,
+    rejected: AtomicU64,
     replayed: AtomicU64,
     delivered: AtomicU64,
     waiting: AtomicU64,
@@ -103,6 +104,8 @@ pub struct Counters {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     pub accepted: u64,
+    /// Inquiries that a scheduling system declined with their appointment.
+    pub rejected: u64,
     pub replayed: u64,
     pub delivered: u64,
     /// Attempts that failed and are repeated.
@@ -116,6 +119,10 @@ pub struct Counts {
 impl Counters {
     pub(super) fn accepted(&self) {
         self.accepted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn rejected(&self) {
+        self.rejected.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn replayed(&self) {
@@ -139,6 +146,7 @@ impl Counters {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Counts {
             accepted: read(&self.accepted),
+            rejected: read(&self.rejected),
             replayed: read(&self.replayed),
             delivered: read(&self.delivered),
             waiting: read(&self.waiting),
@@ -190,6 +198,7 @@ async fn send(leads: &Leads, stop: &watch::Receiver<bool>) {
         ),
         content: Content::Text(words(&leads.settings.deployment, &collected)),
         layout: MailLayout::Body,
+        encoding: MailEncoding::Auto,
         reply_to: None,
         date: leads.clock.now(),
     };
@@ -210,7 +219,10 @@ async fn tell(line: &Line, parcel: &Parcel, stop: &watch::Receiver<bool>) -> boo
         };
         let reason = match outcome {
             Outcome::Delivered(_) => return true,
-            Outcome::Refused(reason) | Outcome::Retry(reason) | Outcome::Unknown(reason) => reason,
+            Outcome::Refused(reason)
+            | Outcome::Retry(reason)
+            | Outcome::Later(reason, _)
+            | Outcome::Unknown(reason) => reason,
         };
         not_told(&line.name, &reason);
         if *stop.borrow() {

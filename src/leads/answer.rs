@@ -1,12 +1,13 @@
 //! The answer to a lead, and the same answer again. Must not store it.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use super::LeadError;
 use super::record::Receiver;
 use super::scheduling::Booking;
 use super::settings::Settings;
 use crate::contract::request::LeadRequest;
-use crate::contract::{Answer, Skill};
+use crate::contract::{Answer, ErrorCode, Skill};
 
 /// The longest `message` (contract section 6.6).
 const MESSAGE_CHARS: usize = 2000;
@@ -46,7 +47,7 @@ pub(super) fn received(
 
 /// The same answer with what became of its appointment.
 pub(super) fn with_booking(mut answer: Value, booking: &Booking) -> Value {
-    let rejected = *booking == Booking::LeadRejected;
+    let rejected = booking.declines_lead();
     if let Some(data) = answer.get_mut("data").and_then(Value::as_object_mut) {
         if rejected {
             data.insert("status".into(), "rejected".into());
@@ -57,20 +58,43 @@ pub(super) fn with_booking(mut answer: Value, booking: &Booking) -> Value {
         }
     }
     if rejected && let Some(answer) = answer.as_object_mut() {
-        let words =
-            "No appointment could be made, and the inquiry was not passed on. Try another time.";
+        let words = "No appointment could be made, and the inquiry was not passed on.";
         answer.insert("message".into(), words.into());
     }
     answer
 }
 
-/// The stored original with `data.replayed: true` and nothing else changed (AAP-476); `None` when what is
-/// stored is no answer.
-pub(super) fn replayed(original: &str) -> Option<Answer> {
-    let mut answer: Value = serde_json::from_str(original).ok()?;
-    let data = answer.get_mut("data")?.as_object_mut()?;
-    data.insert("replayed".into(), true.into());
-    Some(Answer::from_value(&answer))
+/// The stored outcome of an inquiry that was refused because no time could be had for it. It is no answer: an
+/// error has an id of its own each time, so what is kept is what the error says (AAP-471, AAP-477).
+pub(super) fn no_time(lead_id: &str) -> String {
+    let code = ErrorCode::AppointmentTimeUnavailable.id();
+    json!({ "type": "aap.error", "code": code, "lead_id": lead_id }).to_string()
+}
+
+/// What is stored, as it was answered first.
+pub(super) fn stored(original: &str) -> Result<Answer, LeadError> {
+    read(original).map(|answer| Answer::from_value(&answer))
+}
+
+/// What is stored with `data.replayed: true` and nothing else changed (AAP-476).
+pub(super) fn replayed(original: &str) -> Result<Answer, LeadError> {
+    let mut answer = read(original)?;
+    let data = answer.get_mut("data").and_then(Value::as_object_mut);
+    data.ok_or_else(unreadable)?
+        .insert("replayed".into(), true.into());
+    Ok(Answer::from_value(&answer))
+}
+
+fn read(original: &str) -> Result<Value, LeadError> {
+    let answer: Value = serde_json::from_str(original).map_err(|_| unreadable())?;
+    if answer.get("type").is_some_and(|kind| kind == "aap.error") {
+        return Err(LeadError::NoTime);
+    }
+    Ok(answer)
+}
+
+fn unreadable() -> LeadError {
+    LeadError::Store("an unreadable stored answer".to_owned())
 }
 
 fn message(request: &LeadRequest, receiver: &Receiver, settings: &Settings) -> String {

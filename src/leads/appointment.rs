@@ -56,22 +56,26 @@ impl Leads {
         };
         failpoint::reached("booking.asked");
         let answer = answer::with_booking(answer, &booking);
-        acceptance.answer = answer.to_string();
         record.booking = answer.pointer("/data/appointment").cloned();
+        // Whoever tries again gets the same refusal, and nobody is asked a second time.
+        acceptance.answer = if booking == Booking::NoTime {
+            answer::no_time(&acceptance.lead_id)
+        } else {
+            answer.to_string()
+        };
         acceptance.record = self.written(&acceptance.lead_id, &record)?;
-        if booking == Booking::LeadRejected {
+        if booking.declines_lead() {
             acceptance.deliveries.clear();
         }
+        let answer = acceptance.answer.clone();
         if self.complete(acceptance, &attention).await? {
-            return Ok(self.accepted(&answer));
+            self.count(booking.declines_lead());
+            return answer::stored(&answer);
         }
         // It took so long that the lead was completed without it.
         let entry = self.store.key(&key, self.clock.now()).await?;
         let stored = entry.and_then(|entry| entry.answer);
-        let stored = stored.and_then(|text| serde_json::from_str::<Value>(&text).ok());
-        stored
-            .map(|answer| Answer::from_value(&answer))
-            .ok_or(LeadError::InProgress)
+        answer::stored(&stored.ok_or(LeadError::InProgress)?)
     }
 
     /// The second step, tried for a while: until it is taken, retries wait.
@@ -100,7 +104,7 @@ impl Leads {
         for acceptance in self.store.overdue(self.clock.now()).await? {
             let reason = "whether the scheduling system booked is unknown: the process ended or waited in vain";
             if self.complete(acceptance, reason).await? {
-                self.work.notify_waiters();
+                self.count(false);
             }
         }
         Ok(())

@@ -9,6 +9,10 @@ use super::settings::{MIN_RETENTION, Settings, TargetSettings, Vehicleless};
 use crate::profile::Profile;
 use crate::store::PERSON;
 
+/// The most ids of a provider or vendor, and the longest part of one.
+const MAX_IDS: usize = 8;
+const MAX_ID_CHARS: usize = 100;
+
 /// One thing to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -61,6 +65,12 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
             "List the channels that the dealer's follow-up keeps to.",
         ));
     }
+    for (key, ids) in [
+        ("provider_ids", &settings.provider_ids),
+        ("vendor.ids", &settings.vendor.ids),
+    ] {
+        check_ids(key, ids, &mut findings);
+    }
     if settings.targets.is_empty() {
         findings.push(Finding::new(
             "deliveries",
@@ -87,6 +97,24 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
         check_target(target, settings, &mut findings);
     }
     findings
+}
+
+/// Ids stand in every document: each must be something, and they must be few and short.
+fn check_ids(key: &str, ids: &[(String, String)], findings: &mut Vec<Finding>) {
+    let fits = |text: &String| {
+        let length = text.chars().count();
+        !text.trim().is_empty() && length <= MAX_ID_CHARS && !text.chars().any(char::is_control)
+    };
+    let all_fit = ids
+        .iter()
+        .all(|(source, value)| fits(source) && fits(value));
+    if ids.len() > MAX_IDS || !all_fit {
+        findings.push(Finding::new(
+            key,
+            "an id is empty or too long, or there are too many",
+            format!("Give at most {MAX_IDS}, source and value of 1 to {MAX_ID_CHARS} characters."),
+        ));
+    }
 }
 
 fn check_target(target: &TargetSettings, settings: &Settings, findings: &mut Vec<Finding>) {

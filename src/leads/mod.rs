@@ -197,16 +197,21 @@ impl Leads {
         let accepted = self.store.accept(acceptance, now).await?;
         failpoint::reached("accept.after");
         match accepted {
-            Accepted::New => Ok(self.accepted(&answer)),
+            Accepted::New => {
+                self.count(false);
+                Ok(Answer::from_value(&answer))
+            }
             Accepted::Existing(entry) => self.again(&key, entry, request).await,
         }
     }
 
-    /// The answer to a lead that is in the ledger now.
-    fn accepted(&self, answer: &Value) -> Answer {
+    /// Counts what is in the ledger now, and wakes the worker.
+    fn count(&self, declined: bool) {
+        if declined {
+            return self.counters.rejected();
+        }
         self.counters.accepted();
         self.work.notify_waiters();
-        Answer::from_value(answer)
     }
 
     /// What the desk did since the process began.
@@ -267,8 +272,7 @@ impl Leads {
         loop {
             if let Some(original) = &entry.answer {
                 self.counters.replayed();
-                return answer::replayed(original)
-                    .ok_or_else(|| LeadError::Store("an unreadable stored answer".to_owned()));
+                return answer::replayed(original);
             }
             if tokio::time::Instant::now() >= until {
                 return Err(LeadError::InProgress);
@@ -307,6 +311,9 @@ pub enum LeadError {
     /// The grant is unusable now: one problem per reason.
     #[error("the consent grant is unusable")]
     InvalidConsent(Vec<Problem>),
+    /// The whole inquiry was refused, because no time could be had for its appointment.
+    #[error("no appointment time could be accepted")]
+    NoTime,
     /// The original is still being worked on; retryable.
     #[error("the original submission is still in progress")]
     InProgress,

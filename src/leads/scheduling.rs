@@ -17,7 +17,7 @@ const FUEL: u64 = 10_000;
 /// The most alternatives that are passed on.
 const MAX_TIMES: usize = 20;
 
-/// What became of the appointment, and with `LeadRejected` of the whole inquiry.
+/// What became of the appointment, and with `LeadRejected` and `NoTime` of the whole inquiry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Booking {
     Requested,
@@ -25,16 +25,23 @@ pub(super) enum Booking {
     Confirmed(String),
     Rejected,
     LeadRejected,
+    /// Neither the wished time nor another can be had, and nothing is taken without one.
+    NoTime,
 }
 
 impl Booking {
+    /// Whether the inquiry was not taken, so that it is delivered nowhere.
+    pub(super) fn declines_lead(&self) -> bool {
+        matches!(self, Self::LeadRejected | Self::NoTime)
+    }
+
     /// The members that go beside `appointment_id` (AAP's `AppointmentOutcome`).
     pub(super) fn members(&self) -> Map<String, Value> {
         let (status, more) = match self {
             Self::Requested => ("requested", None),
             Self::Proposed(times) => ("proposed", Some(("proposed_times", json!(times)))),
             Self::Confirmed(at) => ("confirmed", Some(("confirmed_at", json!(at)))),
-            Self::Rejected | Self::LeadRejected => ("rejected", None),
+            Self::Rejected | Self::LeadRejected | Self::NoTime => ("rejected", None),
         };
         let mut members = Map::new();
         members.insert("status".to_owned(), status.into());
@@ -149,6 +156,7 @@ impl Hook {
         match said.as_str() {
             Some("requested") => Ok(Booking::Requested),
             Some("rejected") => Ok(Booking::Rejected),
+            Some("unavailable") => Ok(Booking::NoTime),
             Some("confirmed") => {
                 let at = ask(confirmed_at).and_then(|at| time(&at));
                 at.map(Booking::Confirmed).ok_or_else(unclear)

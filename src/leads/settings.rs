@@ -29,6 +29,8 @@ pub struct Settings {
     pub vendor: Vendor,
     /// The name behind `<id source="…">` of a prospect, for profiles that send ids.
     pub id_source: String,
+    /// Ids by which receivers know where leads come from: source and value.
+    pub provider_ids: Vec<(String, String)>,
     /// The network's brand, for profiles whose provider is the network.
     pub network: Option<Network>,
     /// At least one; names are unique.
@@ -62,7 +64,7 @@ pub struct Scheduling {
 /// How the hook's answer is read.
 #[derive(Clone, Debug)]
 pub struct SchedulingAnswer {
-    /// Yields `requested`, `proposed`, `confirmed` or `rejected`.
+    /// Yields `requested`, `proposed`, `confirmed`, `rejected` or `unavailable`.
     pub outcome: String,
     /// Yields the booked time, for `confirmed`.
     pub confirmed_at: Option<String>,
@@ -75,6 +77,8 @@ pub struct SchedulingAnswer {
 /// Overrides of what the receiving dealer's profile says.
 #[derive(Clone, Debug, Default)]
 pub struct Vendor {
+    /// Ids by which receivers know the store: source and value.
+    pub ids: Vec<(String, String)>,
     pub name: Option<String>,
     pub contact_name: Option<String>,
     pub phone: Option<String>,
@@ -169,6 +173,7 @@ impl Settings {
             answer_message: None,
             vendor: Vendor::default(),
             id_source: "Forecourt".to_owned(),
+            provider_ids: Vec::new(),
             network: None,
             targets,
             scheduling: None,

@@ -95,6 +95,14 @@ impl Desk {
             .unwrap();
         Self {
             directory,
+            ..Self::on(store)
+        }
+    }
+
+    /// The same on a store that lies elsewhere.
+    pub(super) fn on(store: Store) -> Self {
+        Self {
+            directory: tempfile::tempdir().unwrap(),
             store: Arc::new(store),
             keys: Arc::new(KeyRing::generate().unwrap()),
             clock: Clock::fixed(now()),
@@ -481,6 +489,8 @@ fn settings_are_checked_all_at_once() {
     settings.targets[0].concurrency = 0;
     settings.targets[0].vehicleless = Vehicleless::Target("elsewhere".to_owned());
     settings.targets[0].profile = AdfProfile::named("lead-network").unwrap();
+    settings.provider_ids = vec![("GM".to_owned(), " ".to_owned())];
+    settings.vendor.ids = vec![("BAC".to_owned(), "1".to_owned()); 9];
     settings.targets.push(TargetSettings {
         name: "a b".to_owned(),
         ..settings.targets[0].clone()
@@ -496,6 +506,8 @@ fn settings_are_checked_all_at_once() {
         "deliveries.crm.vehicleless",
         "deliveries.crm.adf_profile",
         "deliveries.a b.name",
+        "provider_ids",
+        "vendor.ids",
     ] {
         assert!(keys.iter().any(|other| other == key), "{key} in {keys:?}");
     }

@@ -121,12 +121,9 @@ impl Ledger {
             .map_err(|error| fail(format!("not an exported lead (column {})", error.column())))?;
         let sealing = seal.then_some(self.keys());
         let record = line.record.to_text(&line.lead_id, sealing)?;
+        let sending = |one: &&DeliveryLine| one.state == DeliveryState::Sending.id();
+        let held = line.deliveries.iter().filter(sending).count();
         let restored = line.restored(record).map_err(fail)?;
-        let held = restored
-            .deliveries
-            .iter()
-            .filter(|one| one.detail == INTERRUPTED)
-            .count();
         if self.store().restore(restored, self.now()).await? {
             imported.leads = 1;
             imported.held = held as u64;

@@ -48,7 +48,8 @@ pub fn missing_recipient(pointers: &[&str]) -> AapError {
     .with_problems(&problems)
 }
 
-/// The listing belongs to another seller than the lead names (AAP-455).
+/// The listing is offered by another seller than the one whom the buyer permitted (AAP-455): the grant does not
+/// apply to that one (AAP-458).
 pub fn recipient_changed() -> AapError {
     let problem = Problem::new(
         "/vehicle_of_interest/dealer_id",
@@ -56,10 +57,11 @@ pub fn recipient_changed() -> AapError {
         "The vehicle with this vehicle_id is offered by another seller. Search again, and ask the buyer before contacting a different dealer.",
     );
     AapError::new(
-        ErrorCode::SchemaValidationFailed,
-        "dealer_id and vehicle_id do not belong together; nothing was sent.",
+        ErrorCode::InvalidConsent,
+        "The buyer's consent names another seller than the one who offers this vehicle; nothing was sent.",
     )
     .with_problems(&[problem])
+    .with_hint("Resolve the listing's dealer_id with dealer.information, and ask the buyer for a grant to that dealership.")
 }
 
 /// An inventory error; `prefix` is the JSON Pointer of the object that holds the identifiers.
@@ -122,6 +124,16 @@ pub fn lead(error: LeadError) -> AapError {
         )
         .with_problems(&problems)
         .with_hint("Ask the buyer again which channels the dealer may use, and send the new grant."),
+        LeadError::NoTime => AapError::new(
+            ErrorCode::AppointmentTimeUnavailable,
+            "No appointment time could be accepted, so the inquiry was not taken; nothing was sent.",
+        )
+        .with_problems(&[Problem::new(
+            "/appointment/appointment_at",
+            "availability",
+            "Neither this time nor another one near it can be had. Ask the buyer for another time, or leave the appointment out.",
+        )])
+        .with_hint("Send what the buyer agrees to as a new request with a new idempotency_key."),
         LeadError::InProgress => AapError {
             message: "The same inquiry is being worked on. Repeat the same request with the same idempotency_key in a moment.".to_owned(),
             ..AapError::internal("the original submission is still in progress")

@@ -3,6 +3,7 @@
 //! decides whether something may be sent again.
 
 mod embedded;
+mod error;
 mod redis;
 mod rows;
 mod schema;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub use embedded::Embedded;
+pub use error::StoreError;
 pub use redis::{Redis, RedisSettings, Topology};
 pub use rows::{
     Acceptance, Accepted, Attempt, Claim, Delivery, DeliveryState, Ending, Job, KeyEntry, KeyRow,
@@ -35,26 +37,6 @@ pub const PERSON: &str = "scheduling";
 pub enum Store {
     Embedded(Box<Embedded>),
     Redis(Arc<Redis>),
-}
-
-/// A store that could not do what was asked. Nothing was half done: the caller may try again.
-#[derive(Clone, Debug, thiserror::Error)]
-pub enum StoreError {
-    #[error("store {place}: {cause}")]
-    Unavailable { place: String, cause: String },
-    /// The file was written by a newer release.
-    #[error("store {place} has version {found}; this program knows versions up to {known}")]
-    TooNew {
-        place: String,
-        found: i64,
-        known: i64,
-    },
-    /// A server that may lose what it is given.
-    #[error("store {place}: {reason}")]
-    Unfit { place: String, reason: &'static str },
-    /// A row that this program did not write, or that was altered.
-    #[error("store: unreadable row: {0}")]
-    Corrupt(String),
 }
 
 impl Store {

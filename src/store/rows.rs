@@ -216,7 +216,7 @@ pub struct LeadFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub by_state: Vec<(DeliveryState, u64)>,
-    /// The time of the oldest delivery that is not finished.
+    /// When the oldest lead was accepted of which a delivery is not finished.
     pub oldest_open: Option<Timestamp>,
 }
 

@@ -548,6 +548,97 @@ async fn a_redis_that_may_forget_is_refused() {
     steady.open().await.ping().await.unwrap();
 }
 
+// AAP-482
+#[tokio::test]
+async fn a_lead_that_no_replica_confirms_is_not_answered_and_not_taken_twice() {
+    let place = Place::redis(&["--appendonly", "yes"]).await;
+    let mut settings = place.redis_settings();
+    settings.wait = Some((1, Duration::from_millis(50)));
+    let store = Store::open_redis(&settings).await.unwrap();
+    let unconfirmed = store.accept(acceptance("k", "lead_1"), at(0)).await;
+    assert!(
+        matches!(unconfirmed, Err(StoreError::Unavailable { .. })),
+        "{unconfirmed:?}"
+    );
+    // whoever tries again gets the outcome of the first
+    let again = store.accept(acceptance("k", "lead_2"), at(1)).await;
+    assert!(
+        matches!(&again, Ok(Accepted::Existing(entry)) if entry.lead_id == "lead_1"),
+        "{again:?}"
+    );
+    assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_redis_over_tls_is_known_by_the_operators_authority() {
+    use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+    let authority = || {
+        let mut ca = CertificateParams::new(Vec::new()).unwrap();
+        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        CertifiedIssuer::self_signed(ca, KeyPair::generate().unwrap()).unwrap()
+    };
+    let (ours, others) = (authority(), authority());
+    let directory = tempfile::tempdir().unwrap();
+    let key = KeyPair::generate().unwrap();
+    let leaf = CertificateParams::new(["localhost".to_owned()]).unwrap();
+    let leaf = leaf.signed_by(&key, &ours).unwrap();
+    let (certificate, secret) = (directory.path().join("crt"), directory.path().join("key"));
+    std::fs::write(&certificate, leaf.pem()).unwrap();
+    std::fs::write(&secret, key.serialize_pem()).unwrap();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    drop(listener);
+    let (certificate, secret) = (certificate.to_str().unwrap(), secret.to_str().unwrap());
+    let port_text = port.to_string();
+    let arguments = [
+        "--appendonly",
+        "yes",
+        "--tls-port",
+        &port_text,
+        "--tls-auth-clients",
+        "no",
+        "--tls-cert-file",
+        certificate,
+        "--tls-key-file",
+        secret,
+        "--tls-ca-cert-file",
+        certificate,
+    ];
+    let server = RedisServer::start(directory.path(), &arguments).await;
+    let settings =
+        |host: &str, authority: Option<&CertifiedIssuer<'static, KeyPair>>| RedisSettings {
+            urls: vec![format!("rediss://{host}:{port}")],
+            ca_pem: authority.map(|authority| authority.pem().into_bytes()),
+            ..server.settings.clone()
+        };
+    let store = Store::open_redis(&settings("localhost", Some(&ours)))
+        .await
+        .unwrap();
+    let accepted = store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    assert!(matches!(accepted, Accepted::New));
+    for (host, authority) in [
+        ("localhost", Some(&others)),
+        ("localhost", None),
+        ("127.0.0.1", Some(&ours)),
+    ] {
+        let refused = Store::open_redis(&settings(host, authority))
+            .await
+            .unwrap_err();
+        let words = refused.to_string();
+        assert!(
+            words.contains("rediss://") && words.contains("certificate"),
+            "{words}"
+        );
+        assert!(refused.remedy().contains("store.ca_file"));
+    }
+    let mut plain = settings("localhost", None);
+    plain.urls = vec![format!("redis://localhost:{port}")];
+    Store::open_redis(&plain).await.unwrap_err();
+}
+
 #[tokio::test]
 async fn a_redis_that_goes_away_and_comes_back_has_kept_everything() {
     let mut place = Place::redis(&["--appendonly", "yes", "--appendfsync", "always"]).await;
@@ -636,6 +727,42 @@ async fn a_pending_lead_is_completed_once() {
         );
         assert!(store.overdue(at(100)).await.unwrap().is_empty());
         store.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_tally_counts_states_and_knows_the_oldest_open_lead() {
+    for place in Place::each().await {
+        let store = place.open().await;
+        store.recover(at(0)).await.unwrap();
+        let take = || store.take_job("demo", "crm", at(1_000), at(2_000));
+        for (lead, accepted) in [("lead_1", 10), ("lead_2", 20)] {
+            let mut acceptance = acceptance(lead, lead);
+            acceptance.accepted_at = at(accepted);
+            acceptance.deliveries[0].due_at = at(accepted);
+            store.accept(acceptance, at(accepted)).await.unwrap();
+        }
+        let tally = store.tally("demo").await.unwrap();
+        assert_eq!(tally.count(DeliveryState::Queued), 2);
+        assert_eq!(tally.oldest_open, Some(at(10)));
+        // however often it is tried, it has waited since it was accepted
+        let job = take().await.unwrap().unwrap();
+        let again = ending(DeliveryState::Waiting, Some(at(5_000)));
+        assert!(store.finish(&job, again, at(1_500)).await.unwrap());
+        assert_eq!(store.tally("demo").await.unwrap().oldest_open, Some(at(10)));
+        let job = take().await.unwrap().unwrap();
+        let over = ending(DeliveryState::Delivered, None);
+        assert!(store.finish(&job, over, at(1_500)).await.unwrap());
+        store.remove(&["lead_1".to_owned()]).await.unwrap();
+        let tally = store.tally("demo").await.unwrap();
+        assert_eq!(tally.by_state, [(DeliveryState::Delivered, 1)]);
+        assert_eq!(tally.oldest_open, None);
+        let from = [DeliveryState::Delivered];
+        let held = ending(DeliveryState::Held, None);
+        let decided = store.decide("lead_2", "crm", &from, held, at(1_600));
+        assert!(decided.await.unwrap());
+        assert_eq!(store.tally("demo").await.unwrap().oldest_open, Some(at(20)));
+        assert_eq!(store.tally("other").await.unwrap(), Tally::default());
     }
 }
 

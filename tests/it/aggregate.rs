@@ -150,7 +150,7 @@ fn a_lead_reaches_the_seller_of_the_car_and_nobody_else() {
         (
             "4",
             json!({ "dealer_id": "north", "vehicle_id": "south.twin" }),
-            "SCHEMA_VALIDATION_FAILED",
+            "INVALID_CONSENT",
         ),
         (
             "5",

@@ -26,6 +26,8 @@ mod edge;
 mod fleet;
 mod fuzz;
 mod isolation;
+mod lead_targets;
+mod leads_cli;
 mod mappings_check;
 mod mappings_init;
 mod mappings_profile;

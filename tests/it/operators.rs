@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::fleet::feed;
-use crate::process::{Process, dealer, exchange};
+use serde_json::json;
+
+use crate::fleet::{feed, lead};
+use crate::process::{Process, dealer, exchange, tool_request};
 
 /// Every sample of a text in the format of Prometheus; panics at a line that is neither sample nor comment.
 fn samples(text: &str) -> BTreeMap<String, String> {
@@ -72,6 +74,14 @@ fn metrics_tell_calls_by_binding_skill_deployment_and_code() {
         ("forecourt_inventory_vehicles{deployment=\"b\"}", "3"),
         ("forecourt_inventory_answers{deployment=\"a\"}", "1"),
         ("forecourt_outbox_oldest_seconds{deployment=\"a\"}", "0"),
+        (
+            "forecourt_outbox_deliveries{deployment=\"a\",state=\"held\"}",
+            "0",
+        ),
+        (
+            "forecourt_leads_total{deployment=\"a\",result=\"accepted\"}",
+            "0",
+        ),
         ("forecourt_client_fetches_total{result=\"answered\"}", "0"),
         (
             "forecourt_http_requests_total{surface=\"mcp\",status=\"2xx\"}",
@@ -92,6 +102,45 @@ fn metrics_tell_calls_by_binding_skill_deployment_and_code() {
     for unlabelled in ["forecourt_connections", "forecourt_connections_total"] {
         assert!(samples.contains_key(unlabelled), "{unlabelled}");
     }
+}
+
+#[test]
+fn metrics_tell_what_became_of_leads() {
+    let mut process = Process::start("", &[]);
+    let inquiry = lead("metrics", &json!({ "condition": "used" }));
+    let request = tool_request("a.example", "aap_lead_submit", &inquiry);
+    for _ in 0..2 {
+        assert_eq!(exchange(process.address, &request).status, 200);
+    }
+    let is = |process: &Process, series: &str, value: &str| {
+        let found = samples(&process.admin("/metrics").text);
+        found.get(series).map(String::as_str) == Some(value)
+    };
+    let attempts = "forecourt_delivery_attempts_total{deployment=\"a\",outcome=\"delivered\"}";
+    process.wait_until("it is delivered", |process| is(process, attempts, "1"));
+    for (series, value) in [
+        (
+            "forecourt_leads_total{deployment=\"a\",result=\"accepted\"}",
+            "1",
+        ),
+        (
+            "forecourt_leads_total{deployment=\"a\",result=\"replayed\"}",
+            "1",
+        ),
+        (
+            "forecourt_leads_total{deployment=\"a\",result=\"rejected\"}",
+            "0",
+        ),
+        (
+            "forecourt_delivery_attempts_total{deployment=\"a\",outcome=\"held\"}",
+            "0",
+        ),
+        ("forecourt_lead_alerts_total{deployment=\"a\"}", "0"),
+    ] {
+        assert!(is(&process, series, value), "{series}");
+    }
+    let delivered = "forecourt_outbox_deliveries{deployment=\"a\",state=\"delivered\"}";
+    process.wait_until("the store says so", |process| is(process, delivered, "1"));
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn what_several_sellers_share_names_none_of_them() {
     );
 }
 
-// AAP-455 AAP-556
+// AAP-455 AAP-458 AAP-556
 #[test]
 fn a_lead_with_a_mismatched_seller_is_not_sent() {
     let edge = Edge::with(plan());
@@ -152,10 +152,7 @@ fn a_lead_with_a_mismatched_seller_is_not_sent() {
     let mismatched = about("k1", json!({"dealer_id": "seller-2", "vehicle_id": "m-1"}));
     assert_eq!(
         code(&mismatched),
-        (
-            "SCHEMA_VALIDATION_FAILED",
-            vec!["/vehicle_of_interest/dealer_id"]
-        )
+        ("INVALID_CONSENT", vec!["/vehicle_of_interest/dealer_id"])
     );
     let nobody = about("k2", json!({"vin": VIN}));
     assert_eq!(

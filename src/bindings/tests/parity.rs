@@ -101,6 +101,10 @@ fn endings() -> Vec<(String, Value)> {
             json!({"type": "inventory.vehicle.request", "stock": "S3"}),
         ),
         lead("accepted", |_| {}),
+        lead("no time", |lead| {
+            lead["appointment"] =
+                json!({"appointment_type": "service", "appointment_at": "2026-12-01T15:00:00Z"});
+        }),
         lead("no consent", |lead| {
             drop(lead.as_object_mut().unwrap().remove("consent"));
         }),
@@ -154,7 +158,7 @@ async fn same(ground: &Ground, dealer: &Dealer, name: &str, request: &Value) -> 
     mcp
 }
 
-// AAP-001 AAP-041 AAP-055 AAP-189 AAP-190 AAP-191 AAP-475 AAP-533
+// AAP-001 AAP-041 AAP-055 AAP-189 AAP-471 AAP-190 AAP-191 AAP-475 AAP-533
 #[tokio::test]
 async fn every_example_and_every_error_is_the_same_over_all_bindings() {
     let ground = Ground::new().await;
@@ -197,11 +201,10 @@ async fn every_example_and_every_error_is_the_same_over_all_bindings() {
     let payload = same(&ground, &dealer, "too old", &request).await;
     seen.insert(payload["code"].as_str().unwrap().to_owned());
 
-    // UNSUPPORTED_SKILL is no payload of a tool; no appointment is refused before a dealer's own calendar.
-    let elsewhere = ["UNSUPPORTED_SKILL", "APPOINTMENT_TIME_UNAVAILABLE"];
+    // UNSUPPORTED_SKILL is no payload of a tool.
     let all = ErrorCode::ALL.into_iter().map(ErrorCode::id);
     let wanted: BTreeSet<String> = all
-        .filter(|code| !elsewhere.contains(code))
+        .filter(|code| *code != "UNSUPPORTED_SKILL")
         .map(str::to_owned)
         .collect();
     assert_eq!(seen, wanted);

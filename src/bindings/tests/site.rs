@@ -3,19 +3,25 @@
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use http::request::Parts;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
 
 use crate::bindings::{a2a, mcp, pap};
 use crate::contract::capabilities::{Capabilities, Scope, SearchOptions};
 use crate::contract::{Contract, Skill};
-use crate::delivery;
+use crate::delivery::{self, HttpAuth, HttpForm, HttpSettings, Rules};
 use crate::deployment::{
     Deployment, DeploymentError, Gates, McpSettings, Parts as All, Quota, Urls,
 };
 use crate::inventory::{Frame, Identifiers, Inventory, Reader, Settings, Unit};
-use crate::leads::{AdfProfile, Leads, Settings as LeadSettings, TargetSettings};
+use crate::leads::{
+    AdfProfile, Leads, Scheduling, SchedulingAnswer, Settings as LeadSettings, TargetSettings,
+};
+use crate::net::Policy;
 use crate::oauth::tests::rig::{ISSUER, Rig};
 use crate::profile::{Profile, Rooftop};
 use crate::store::Store;
@@ -70,8 +76,10 @@ impl Ground {
             path: folder.path().join("leads"),
         };
         let adf = AdfProfile::named("standard").unwrap();
+        let mut settings = LeadSettings::new("demo", vec![TargetSettings::new("crm", target, adf)]);
+        settings.scheduling = Some(scheduling().await);
         let leads = Leads::new(
-            LeadSettings::new("demo", vec![TargetSettings::new("crm", target, adf)]),
+            settings,
             Arc::new(store.unwrap()),
             Arc::clone(&rig.keys),
             rig.clock.clone(),
@@ -143,6 +151,58 @@ impl Ground {
         )
         .await
         .unwrap()
+    }
+}
+
+/// A system that has no time for services, and leaves all else to people.
+async fn scheduling() -> Scheduling {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut text = Vec::new();
+            while !text.ends_with(b"}") {
+                assert_ne!(stream.read_buf(&mut text).await.unwrap(), 0);
+            }
+            let text = String::from_utf8(text).unwrap();
+            let state = if text.contains("\"appointment_type\":\"service\"") {
+                "unavailable"
+            } else {
+                "requested"
+            };
+            let body = json!({ "state": state }).to_string();
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+            );
+            stream.write_all(answer.as_bytes()).await.unwrap();
+        }
+    });
+    Scheduling {
+        http: HttpSettings {
+            url,
+            policy: Policy {
+                allow_http: true,
+                ..Policy::for_operator()
+            },
+            form: HttpForm::Plain {
+                content_type: "application/json".to_owned(),
+            },
+            auth: HttpAuth::None,
+            headers: Vec::new(),
+            signature: None,
+            correlation_header: None,
+            rules: Rules::default(),
+            deduplicates: false,
+        },
+        request: Vec::new(),
+        answer: SchedulingAnswer {
+            outcome: "json.state".to_owned(),
+            confirmed_at: None,
+            proposed_times: None,
+            reject_lead: None,
+        },
+        timeout: Duration::from_secs(10),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use jiff::ToSpan as _;
 use serde_json::json;
 
-use super::{Delivery, Desk, Exit, Failure, Output, Purge};
+use super::{Delivery, Desk, Exit, Failure, Output, Purge, WORD_EVERY};
 use crate::leads::{self, Decision};
 
 pub(super) async fn decide(
@@ -75,9 +75,6 @@ pub(super) async fn purge(desk: &Desk, asked: Purge, output: Output) -> Result<E
     Ok(Exit::Fine)
 }
 
-/// How many lines are taken in before a word about it.
-const WORD_EVERY: usize = 1000;
-
 /// Takes in exported leads line by line, and says how far it is.
 pub(super) async fn import(desk: &Desk, file: &Path, output: Output) -> Result<Exit, Failure> {
     let reader: Box<dyn BufRead> = if file == Path::new("-") {
@@ -95,7 +92,7 @@ pub(super) async fn import(desk: &Desk, file: &Path, output: Output) -> Result<E
         total.leads += imported.leads;
         total.known += imported.known;
         total.held += imported.held;
-        if number % WORD_EVERY == 0 {
+        if (number as u64).is_multiple_of(WORD_EVERY) {
             tracing::info!(lines = number, "leads: importing");
         }
     }

@@ -117,7 +117,14 @@ pub(super) async fn export(desk: &Desk, deployment: Option<String>) -> Result<Ex
         deployment,
         ..LeadFilter::default()
     };
-    let print = |line: String| writeln!(io::stdout().lock(), "{line}");
+    let mut lines = 0_u64;
+    let print = |line: String| {
+        lines += 1;
+        if lines.is_multiple_of(super::WORD_EVERY) {
+            tracing::info!(lines, "leads: exporting");
+        }
+        writeln!(io::stdout().lock(), "{line}")
+    };
     desk.ledger.export(&filter, print).await?;
     Ok(Exit::Fine)
 }

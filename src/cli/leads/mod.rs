@@ -19,6 +19,9 @@ use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 
+/// How many leads long work goes through before a word about it.
+const WORD_EVERY: u64 = 1000;
+
 /// What to do with leads.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -223,7 +226,7 @@ impl Desk {
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
-        Self::new(Exit::Unavailable, error.to_string())
+        Self::new(Exit::Unavailable, error.to_string()).hint(error.remedy())
     }
 }
 

@@ -54,7 +54,9 @@ pub(super) fn compile(
             .unwrap_or(default.honoured_channels),
         seal_ledger: raw.seal_ledger.unwrap_or(default.seal_ledger),
         answer_message: raw.answer_message.clone(),
+        provider_ids: raw.provider_ids.clone().into_iter().collect(),
         vendor: Vendor {
+            ids: raw.vendor.ids.clone().into_iter().collect(),
             name: raw.vendor.name.clone(),
             contact_name: raw.vendor.contact_name.clone(),
             phone: raw.vendor.phone.clone(),

@@ -30,7 +30,7 @@ pub struct Delivery {
     pub vehicleless: Option<String>,
     /// Seconds to wait after the first failure; doubled after each. Default 30.
     pub retry_first_s: Option<u64>,
-    /// Seconds to wait at most. Default 3600.
+    /// Seconds to wait at most, also where a receiver asks for more by `Retry-After`. Default 3600.
     pub retry_longest_s: Option<u64>,
     /// Seconds after which a person is told instead. Default 259200.
     pub give_up_after_s: Option<u64>,

@@ -27,6 +27,9 @@ pub struct Leads {
     pub answer_message: Option<String>,
     /// The name behind `<id source="…">`, for ADF profiles that send ids. Default `Forecourt`.
     pub id_source: Option<String>,
+    /// Ids by which CRMs know where leads come from, source and value, e.g. `{ GM = "CAMPAIGN" }`: each
+    /// becomes an `<id source="…">` of the provider.
+    pub provider_ids: BTreeMap<String, String>,
     /// How the store appears to the CRM, where the profile does not say it well.
     pub vendor: Vendor,
     /// The network's brand, for ADF profiles whose provider is the network.
@@ -46,6 +49,9 @@ pub struct Leads {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Vendor {
+    /// Ids by which CRMs know the store, source and value, e.g. `{ BAC = "123456" }`: each becomes an
+    /// `<id source="…">` of the vendor.
+    pub ids: BTreeMap<String, String>,
     pub name: Option<String>,
     pub contact_name: Option<String>,
     pub phone: Option<String>,
@@ -83,13 +89,14 @@ pub struct Scheduling {
     /// and customer.
     pub request: BTreeMap<String, String>,
     /// An expression over the answer's `status`, `json` and `body` that yields `requested`, `proposed`,
-    /// `confirmed` or `rejected`. Required.
+    /// `confirmed`, `rejected` (the appointment; the inquiry is taken) or `unavailable` (no time can be had,
+    /// and nothing is taken: the agent gets `APPOINTMENT_TIME_UNAVAILABLE`). Required.
     pub outcome: Option<String>,
     /// Yields the booked time, for `confirmed`.
     pub confirmed_at: Option<String>,
     /// Yields the list of alternatives, for `proposed`.
     pub proposed_times: Option<String>,
-    /// Holds when the whole inquiry is declined with the appointment.
+    /// Holds when the whole inquiry is declined with the appointment, for another reason than its time.
     pub reject_lead: Option<String>,
     /// PEM of further trusted roots.
     pub extra_ca_file: Option<PathBuf>,

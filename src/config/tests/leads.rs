@@ -100,10 +100,14 @@ fn an_http_delivery_says_all_that_its_receiver_wants() {
          headers = {{ X-Store = \"7\" }}\nsignature_header = \"x-sig\"\nsignature_secret = \"s\"\n\
          delivered = \"status == 200 and json.success\"\nretry = \"status == 503\"\ndeduplicates = true\n\
          correlation_header = \"Idempotency-Key\"\nsubjects = [\"new\"]\nrooftops = [\"Example Motors\"]\nper_minute = 30\n\
-         [deployments.main.leads.deliveries.copy]\nkind = \"directory\"\npath = \"out\"\ncopy = true"
+         [deployments.main.leads.deliveries.copy]\nkind = \"directory\"\npath = \"out\"\ncopy = true\n\
+         [deployments.main.leads.provider_ids]\nGM = \"C-1\"\n[deployments.main.leads.vendor.ids]\nBAC = \"123\""
     ))
     .unwrap_or_else(|findings| panic!("{findings:#?}"));
     let leads = config.deployments[0].leads.as_ref().unwrap();
+    let pair = |source: &str, value: &str| [(source.to_owned(), value.to_owned())];
+    assert_eq!(leads.provider_ids, pair("GM", "C-1"));
+    assert_eq!(leads.vendor.ids, pair("BAC", "123"));
     let target = |name: &str| leads.targets.iter().find(|one| one.name == name).unwrap();
     assert!(target("copy").route.copy);
     let intake = target("intake");

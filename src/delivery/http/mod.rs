@@ -1,6 +1,7 @@
 //! Delivery by HTTP. There is no ADF response format, so each target says in expressions how its receiver's
 //! answers are to be read; what no expression settles is read with suspicion. Redirects are not followed.
 
+mod patience;
 mod verdict;
 
 use std::fmt;
@@ -137,18 +138,27 @@ impl Http {
             Ok(request) => request,
             Err(error) => return Outcome::Refused(error.to_string()),
         };
+        let mut wait = None;
         let outcome = match self.client.send(request).await {
-            Ok(response) => self.judge.judge(&response),
+            Ok(response) => {
+                wait = patience::asked(&response, parcel.date);
+                self.judge.judge(&response)
+            }
             Err(NetError::Url(reason)) => {
                 Outcome::Refused(format!("the URL is not permitted: {reason}"))
             }
             Err(error) if error.may_have_arrived() => Outcome::Unknown(error.to_string()),
             Err(error) => Outcome::Retry(error.to_string()),
         };
-        if let (Outcome::Unknown(detail), true) = (&outcome, self.deduplicates) {
-            return Outcome::Retry(detail.clone());
+        let outcome = if let (Outcome::Unknown(detail), true) = (&outcome, self.deduplicates) {
+            Outcome::Retry(detail.clone())
+        } else {
+            outcome
+        };
+        match (outcome, wait) {
+            (Outcome::Retry(detail), Some(wait)) => Outcome::Later(detail, wait),
+            (other, _) => other,
         }
-        outcome
     }
 
     fn request(&self, parcel: &Parcel) -> Result<Request, DeliveryError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::super::{MailLayout, Settings, Target};
+use super::super::{MailEncoding, MailLayout, Settings, Target};
 use super::*;
 
 /// A receiver that answers every post with the same bytes, or with silence, and keeps what it got.
@@ -100,6 +100,7 @@ fn parcel() -> Parcel {
         subject: String::new(),
         content: Content::Adf("<adf/>".to_owned()),
         layout: MailLayout::Body,
+        encoding: MailEncoding::Auto,
         reply_to: None,
         date: "2026-11-29T18:15:12Z".parse().unwrap(),
     }
@@ -116,7 +117,7 @@ fn letter(outcome: &Outcome) -> char {
     match outcome {
         Outcome::Delivered(_) => 'D',
         Outcome::Refused(_) => 'R',
-        Outcome::Retry(_) => 'T',
+        Outcome::Retry(_) | Outcome::Later(..) => 'T',
         Outcome::Unknown(_) => 'H',
     }
 }
@@ -199,6 +200,89 @@ async fn a_success_is_what_the_receivers_rule_says() {
     read(code, &cases).await;
 }
 
+/// An answer of the sample file as bytes; nothing for silence.
+fn answer_of(response: &Value) -> String {
+    let Some(status) = response["status"].as_u64() else {
+        assert_eq!(response["timeout_after_body"], true);
+        return String::new();
+    };
+    let (kind, body) = match &response["body"] {
+        Value::Null => ("text/plain", String::new()),
+        Value::String(text) => ("text/plain", text.clone()),
+        Value::Array(_) | Value::Object(_) | Value::Bool(_) | Value::Number(_) => {
+            (JSON, response["body"].to_string())
+        }
+    };
+    let given = |name: &str| response["headers"][name].as_str();
+    let kind = given("content-type").unwrap_or(kind);
+    let wait =
+        given("retry-after").map_or(String::new(), |wait| format!("Retry-After: {wait}\r\n"));
+    http_answer(u16::try_from(status).unwrap(), kind, &body).replacen(
+        "\r\n\r\n",
+        &format!("\r\n{wait}\r\n"),
+        1,
+    )
+}
+
+// AAP-577: the settings of docs/leads.md for each kind of receiver that is known.
+#[tokio::test]
+async fn every_known_kind_of_receiver_is_read_as_it_means() {
+    let samples = include_str!("../../../tests/data/adf/http-receivers.json");
+    let samples: Value = serde_json::from_str(samples).unwrap();
+    let each =
+        "status == 201 and (json | selectattr('Success') | list | length) == (json | length)";
+    let plain = "status in [200, 202] and not (body is startingwith('ERROR')) and media_type != 'text/html'";
+    let known = [
+        (
+            "xml-token-hmac",
+            rules(
+                "status == 200 and json.success and json.parseOk",
+                "status == 500",
+                "",
+            ),
+            "DHRRT",
+        ),
+        ("json-wrapped-adf", Rules::default(), "DR"),
+        ("per-lead-status", rules(each, "", "status == 201"), "RRRH"),
+        ("basic-adf", Rules::default(), "D"),
+        ("client-supplied-id", Rules::default(), "D"),
+        (
+            "code-in-body",
+            rules(
+                "status == 200 and json.ResponseCode == 0",
+                "",
+                "json.ResponseCode",
+            ),
+            "DR",
+        ),
+        // delivered by `kind = "directory"`
+        ("sftp-drop", Rules::default(), ""),
+        (
+            "text-errors",
+            rules(plain, "", "body is startingwith('ERROR')"),
+            "RHRDRTHH",
+        ),
+    ];
+    let receivers = samples["receivers"].as_array().unwrap();
+    assert_eq!(receivers.len(), known.len());
+    for (receiver, (name, rules, letters)) in receivers.iter().zip(known) {
+        assert_eq!(receiver["name"], name);
+        let answers = receiver["responses"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(answer_of);
+        let cases: Vec<(String, char)> = answers.zip(letters.chars()).collect();
+        assert_eq!(
+            cases.len(),
+            receiver["responses"].as_array().unwrap().len(),
+            "{name}"
+        );
+        assert_eq!(cases.len(), letters.len(), "{name}");
+        read(rules, &cases).await;
+    }
+}
+
 // AAP-577
 #[tokio::test]
 async fn what_no_rule_knows_is_read_with_suspicion() {
@@ -232,6 +316,78 @@ async fn what_no_rule_knows_is_read_with_suspicion() {
         &[(text_answer(409, "duplicate"), 'D')],
     )
     .await;
+}
+
+/// What an answer with these headers makes of a lead.
+async fn asked(status: u16, headers: &str) -> Outcome {
+    let answer = format!("HTTP/1.1 {status} x\r\n{headers}Content-Length: 0\r\n\r\n");
+    let receiver = Receiver::start(Some(answer)).await;
+    let mut settings = settings(&receiver.url);
+    settings.rules = rules("", "status == 503", "");
+    deliver(settings, &parcel()).await
+}
+
+#[tokio::test]
+async fn a_busy_receiver_says_when_to_come_back() {
+    let day = Duration::from_hours(24);
+    let on = "Date: Mon, 30 Nov 2026 12:00:00 GMT\r\n";
+    let date = "Retry-After: Mon, 30 Nov 2026 12:02:00 GMT\r\n";
+    let cases = [
+        (
+            429,
+            "Retry-After: 30\r\n".to_owned(),
+            Some(Duration::from_secs(30)),
+        ),
+        (
+            503,
+            "Retry-After: 120\r\n".to_owned(),
+            Some(Duration::from_mins(2)),
+        ),
+        (429, format!("{on}{date}"), Some(Duration::from_mins(2))),
+        // without a date of its own, against the time of the attempt
+        (
+            429,
+            "Retry-After: Sun, 29 Nov 2026 18:16:12 GMT\r\n".to_owned(),
+            Some(Duration::from_mins(1)),
+        ),
+        (
+            503,
+            format!("Retry-After: {}\r\n", "9".repeat(40)),
+            Some(day),
+        ),
+        (429, "Retry-After: 86401\r\n".to_owned(), Some(day)),
+        (
+            429,
+            "Retry-After: Sun, 29 Nov 2026 18:00:00 GMT\r\n".to_owned(),
+            None,
+        ),
+        (429, "Retry-After: 0\r\n".to_owned(), None),
+        (429, "Retry-After: -5\r\n".to_owned(), None),
+        (429, "Retry-After: soon\r\n".to_owned(), None),
+        (429, String::new(), None),
+    ];
+    for (status, headers, wait) in cases {
+        let outcome = asked(status, &headers).await;
+        match wait {
+            Some(wait) => assert!(
+                matches!(&outcome, Outcome::Later(_, asked) if *asked == wait),
+                "{status} {headers:?} gave {outcome:?}"
+            ),
+            None => assert!(
+                matches!(outcome, Outcome::Retry(_)),
+                "{status} {headers:?} gave {outcome:?}"
+            ),
+        }
+    }
+    // The header says when to come back, not that nothing was taken.
+    let refused = asked(400, "Retry-After: 30\r\n").await;
+    assert!(matches!(refused, Outcome::Refused(_)), "{refused:?}");
+    let receiver = Receiver::start(Some(
+        "HTTP/1.1 503 x\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n".to_owned(),
+    ))
+    .await;
+    let unsettled = deliver(settings(&receiver.url), &parcel()).await;
+    assert!(matches!(unsettled, Outcome::Unknown(_)), "{unsettled:?}");
 }
 
 #[tokio::test]

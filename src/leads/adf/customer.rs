@@ -6,7 +6,7 @@ use super::super::record::Record;
 use super::country;
 use super::facts::{positive, text, texts};
 use super::model::{Address, NamePart, Reachable};
-use super::profile::{AdfProfile, ContactValues};
+use super::profile::{AdfProfile, ContactValues, PhoneType};
 use super::when::appointment_time;
 
 /// The code of an address's country; the United States when none is given (AAP-508).
@@ -86,6 +86,7 @@ impl<'a> Buyer<'a> {
         Some(Reachable {
             value,
             preferred: self.prefers(&["email"]),
+            kind: None,
         })
     }
 
@@ -94,6 +95,7 @@ impl<'a> Buyer<'a> {
         Some(Reachable {
             value: self.profile.phone.write(&number),
             preferred: self.prefers(&["phone", "sms"]),
+            kind: (self.profile.phone_type == PhoneType::Voice).then_some("voice"),
         })
     }
 

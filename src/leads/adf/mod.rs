@@ -5,6 +5,7 @@ mod country;
 mod customer;
 mod facts;
 mod model;
+mod plain;
 mod profile;
 mod text;
 mod vehicle;
@@ -16,11 +17,11 @@ use serde_json::{Value, json};
 
 use super::record::Record;
 use super::settings::Settings;
-use crate::delivery::{Content, MailLayout};
+use crate::delivery::{Content, MailEncoding, MailLayout};
 use customer::Buyer;
 use model::{Customer, Id, Prospect, Provider, Vehicle, Vendor};
 pub use profile::{
-    AdfProfile, ConditionRule, ContactValues, MailForm, Names, PhoneForm, ProfileError,
+    AdfProfile, ConditionRule, ContactValues, MailForm, Names, PhoneForm, PhoneType, ProfileError,
     ProviderRule,
 };
 pub use text::Charset;
@@ -31,6 +32,7 @@ pub struct Rendered {
     pub content: Content,
     pub subject: String,
     pub layout: MailLayout,
+    pub encoding: MailEncoding,
     pub reply_to: Option<String>,
 }
 
@@ -79,6 +81,7 @@ pub fn render(
         content,
         subject: profile.subject(&facts).map_err(RenderError::Profile)?,
         layout: profile.mail.layout,
+        encoding: profile.mail.encoding,
         reply_to,
     })
 }
@@ -183,6 +186,7 @@ impl Page<'_> {
             .clone()
             .or_else(|| theirs.contact_name.clone());
         Ok(Vendor {
+            ids: ids(&ours.ids),
             name: self.vendor_name(),
             contact_name: contact_name.unwrap_or_else(|| "Sales".to_owned()),
             email,
@@ -202,13 +206,16 @@ impl Page<'_> {
     fn provider(&self) -> Provider {
         let agent =
             facts::text(self.record.request.get("source_agent"), "name").unwrap_or_default();
+        let ids = ids(&self.settings.provider_ids);
         match (self.profile.provider, &self.settings.network) {
             (ProviderRule::Network, Some(network)) => Provider {
+                ids,
                 name: network.name.clone(),
                 service: Some(agent),
                 url: network.url.clone(),
             },
             (ProviderRule::Agent, _) | (ProviderRule::Network, None) => Provider {
+                ids,
                 name: agent,
                 service: None,
                 url: None,
@@ -236,63 +243,14 @@ impl Page<'_> {
             "usual": self.usual_comments(),
         })
     }
+}
 
-    /// An inquiry that has no valid ADF form, for a person to read.
-    fn plain_words(&self) -> Result<String, RenderError> {
-        let submitted_at = self
-            .record
-            .request
-            .get("submitted_at")
-            .and_then(Value::as_str);
-        let vendor = self.vendor()?;
-        let address = self.buyer.address().map(|address| {
-            let region = [
-                address.city,
-                address.region,
-                address.postal_code,
-                address.country,
-            ];
-            address
-                .streets
-                .into_iter()
-                .chain(region.into_iter().flatten())
-                .collect::<Vec<_>>()
-                .join(", ")
-        });
-        let lines = [
-            ("Inquiry for", Some(vendor.name)),
-            ("Lead", Some(self.lead_id.to_owned())),
-            (
-                "Received",
-                Some(when::request_date(
-                    submitted_at,
-                    self.accepted_at,
-                    self.zone(),
-                )),
-            ),
-            ("Name", Some(self.buyer.full_name())),
-            ("E-mail", self.buyer.email().map(|email| email.value)),
-            ("Phone", self.buyer.phone().map(|phone| phone.value)),
-            ("Address", address),
-            (
-                "Permitted contact channels",
-                Some(self.buyer.channels().join(", ")),
-            ),
-            ("Sent by", Some(self.provider().name)),
-        ];
-        let mut words = String::new();
-        for (label, value) in lines {
-            let value = text::clean_line(&value.unwrap_or_default());
-            if !value.is_empty() {
-                words.extend([label, ": ", &value, "\n"]);
-            }
-        }
-        let comments = text::clean(&self.usual_comments());
-        if !comments.is_empty() {
-            words.extend(["\n", &comments, "\n"]);
-        }
-        Ok(words)
-    }
+fn ids(configured: &[(String, String)]) -> Vec<Id> {
+    let id = |(source, value): &(String, String)| Id {
+        source: source.clone(),
+        value: value.clone(),
+    };
+    configured.iter().map(id).collect()
 }
 
 #[cfg(test)]

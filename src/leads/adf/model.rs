@@ -85,11 +85,13 @@ pub(super) struct Customer {
     pub(super) comments: Option<String>,
 }
 
-/// An e-mail address or phone number, and whether it is the one to use.
+/// An e-mail address or phone number, whether it is the one to use, and of which kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reachable {
     pub(super) value: String,
     pub(super) preferred: bool,
+    /// The kind of a phone, where it is to be said though it is ADF's default.
+    pub(super) kind: Option<&'static str>,
 }
 
 /// An address; at least one street line.
@@ -105,6 +107,7 @@ pub(super) struct Address {
 /// The selling dealership.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Vendor {
+    pub(super) ids: Vec<Id>,
     pub(super) name: String,
     pub(super) contact_name: String,
     pub(super) email: Option<String>,
@@ -114,6 +117,7 @@ pub(super) struct Vendor {
 /// Where the lead comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Provider {
+    pub(super) ids: Vec<Id>,
     pub(super) name: String,
     pub(super) service: Option<String>,
     pub(super) url: Option<String>,

@@ -6,13 +6,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::text::Charset;
-use crate::delivery::MailLayout;
+use crate::delivery::{MailEncoding, MailLayout};
 
 /// The most steps a profile's text may take.
 const FUEL: u64 = 20_000;
 
 /// The profiles that come with the program.
-const SHIPPED: [(&str, &str); 6] = [
+const SHIPPED: [(&str, &str); 9] = [
     (
         "standard",
         include_str!("../../../adf-templates/standard.toml"),
@@ -21,6 +21,11 @@ const SHIPPED: [(&str, &str); 6] = [
         "lead-network",
         include_str!("../../../adf-templates/lead-network.toml"),
     ),
+    (
+        "name-parts",
+        include_str!("../../../adf-templates/name-parts.toml"),
+    ),
+    ("utf-8", include_str!("../../../adf-templates/utf-8.toml")),
     (
         "store-in-subject",
         include_str!("../../../adf-templates/store-in-subject.toml"),
@@ -32,6 +37,10 @@ const SHIPPED: [(&str, &str); 6] = [
     (
         "us-forms",
         include_str!("../../../adf-templates/us-forms.toml"),
+    ),
+    (
+        "us-digits",
+        include_str!("../../../adf-templates/us-digits.toml"),
     ),
     (
         "condition-element",
@@ -50,6 +59,8 @@ pub struct AdfProfile {
     pub names: Names,
     #[serde(default)]
     pub phone: PhoneForm,
+    #[serde(default)]
+    pub phone_type: PhoneType,
     #[serde(default)]
     pub charset: Charset,
     #[serde(default)]
@@ -79,6 +90,8 @@ pub struct AdfProfile {
 pub struct MailForm {
     pub subject: String,
     pub layout: MailLayout,
+    /// How text beyond ASCII travels; it matters to profiles whose character set is `utf-8`.
+    pub encoding: MailEncoding,
     /// Whether the buyer may be answered directly, where e-mail is permitted.
     pub reply_to_buyer: bool,
 }
@@ -88,6 +101,7 @@ impl Default for MailForm {
         Self {
             subject: "New lead for {{ vendor }}".to_owned(),
             layout: MailLayout::Body,
+            encoding: MailEncoding::Auto,
             reply_to_buyer: false,
         }
     }
@@ -113,6 +127,15 @@ pub enum PhoneForm {
     UsDashed,
     /// 5035550142
     Digits10,
+}
+
+/// Whether a phone says that it is one for voice, which is ADF's default; some readers look for the word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PhoneType {
+    #[default]
+    Unsaid,
+    Voice,
 }
 
 /// Who the provider is.

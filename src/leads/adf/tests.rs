@@ -458,6 +458,15 @@ fn profiles_say_how_names_and_phones_look() {
     assert_valid(&written);
     assert!(written.contains("<phone preferredcontact=\"1\">5035550142</phone>"));
     assert_eq!(written.matches("<name part=").count(), 5);
+    let typed = document(
+        &record(preferring.clone()),
+        &profile("phone_type = \"voice\"\npreferred_contact = true"),
+    );
+    assert_valid(&typed);
+    assert!(
+        typed.contains("<phone type=\"voice\" preferredcontact=\"1\">"),
+        "{typed}"
+    );
     preferring["customer"]["phone"] = "+442071838750".into();
     let abroad = document(&record(preferring), &profile("phone = \"us-dashed\""));
     assert!(abroad.contains("<phone>+442071838750</phone>"));
@@ -474,6 +483,36 @@ fn a_network_is_the_provider_and_the_agent_its_service() {
     assert!(provider.contains("<url>https://network.example</url>"));
     assert!(written.contains("<vendorname>Demo Toyota</vendorname>"));
     assert!(written.contains("<id sequence=\"1\" source=\"Forecourt\">lead_0001</id>"));
+}
+
+#[test]
+fn a_programme_knows_store_and_source_by_its_own_ids() {
+    let ours = Settings {
+        provider_ids: vec![("GM".to_owned(), "CAMPAIGN-1".to_owned())],
+        vendor: VendorSettings {
+            ids: vec![
+                ("BAC".to_owned(), "123456".to_owned()),
+                ("Store".to_owned(), "A & B".to_owned()),
+            ],
+            ..VendorSettings::default()
+        },
+        ..settings()
+    };
+    for name in ["standard", "lead-network"] {
+        let profile = AdfProfile::named(name).unwrap();
+        let rendered = render("lead_0001", accepted_at(), &record(lead()), &profile, &ours);
+        let Content::Adf(written) = rendered.unwrap().content else {
+            panic!("no document")
+        };
+        assert_valid(&written);
+        let (_, vendor) = written.split_once("<vendor>").unwrap();
+        let (vendor, provider) = vendor.split_once("<provider>").unwrap();
+        let ids = "<id sequence=\"1\" source=\"BAC\">123456</id>\n      \
+                   <id sequence=\"2\" source=\"Store\">A &amp; B</id>\n      <vendorname>";
+        assert!(vendor.trim_start().starts_with(ids), "{vendor}");
+        let id = "<id sequence=\"1\" source=\"GM\">CAMPAIGN-1</id>\n      <name";
+        assert!(provider.trim_start().starts_with(id), "{provider}");
+    }
 }
 
 // AAP-571
@@ -547,6 +586,33 @@ fn every_shipped_profile_writes_valid_documents() {
             rendered.subject
         );
         assert_eq!(rendered.reply_to, None);
+    }
+}
+
+#[test]
+fn every_profile_has_its_line_in_the_manual() {
+    let manual = include_str!("../../../docs/leads.md");
+    let (_, chapter) = manual.split_once("\n## ADF profiles\n").unwrap();
+    let (chapter, _) = chapter.split_once("\n## ").unwrap();
+    let lines = chapter.lines().filter_map(|line| line.strip_prefix("| `"));
+    let mut told: Vec<&str> = lines.filter_map(|line| line.split('`').next()).collect();
+    told.sort_unstable();
+    let mut shipped = AdfProfile::names();
+    shipped.sort_unstable();
+    assert_eq!(told, shipped);
+    // and what the table of CRMs names is one of them, a file's name, or a key
+    let (_, crms) = manual
+        .split_once("\n## What CRMs are known to want\n")
+        .unwrap();
+    let (crms, _) = crms.split_once("\n## ").unwrap();
+    let named: Vec<&str> = crms
+        .split("profile `")
+        .skip(1)
+        .filter_map(|rest| rest.split('`').next())
+        .collect();
+    assert!(named.len() > 8, "{named:?}");
+    for name in named {
+        assert!(shipped.contains(&name), "{name}");
     }
 }
 
@@ -632,7 +698,7 @@ proptest! {
     #[test]
     fn any_lead_is_a_valid_document_whose_text_comes_back(
         lead in any_lead(),
-        name in prop_oneof![Just("standard"), Just("lead-network"), Just("attachment"), Just("condition-element")],
+        name in prop_oneof![Just("standard"), Just("lead-network"), Just("attachment"), Just("condition-element"), Just("name-parts")],
     ) {
         let written = document(&record(lead.clone()), &AdfProfile::named(name).unwrap());
         prop_assert_eq!(oracle(&written), Ok(()));

@@ -35,10 +35,7 @@ struct Page(Writer<Vec<u8>>);
 
 impl Page {
     fn prospect(&mut self, prospect: &Prospect) -> io::Result<()> {
-        if let Some(Id { source, value }) = &prospect.id {
-            let source = clean_line(source);
-            self.line("id", &[("sequence", "1"), ("source", &source)], value)?;
-        }
+        self.ids(prospect.id.as_slice())?;
         self.line("requestdate", &[], &prospect.request_date)?;
         for vehicle in &prospect.vehicles {
             self.vehicle(vehicle)?;
@@ -132,6 +129,7 @@ impl Page {
     }
 
     fn vendor(&mut self, vendor: &Vendor) -> io::Result<()> {
+        self.ids(&vendor.ids)?;
         self.line("vendorname", &[], &vendor.name)?;
         self.within("contact", &[], |page| {
             page.name(NamePart::Full, &vendor.contact_name)?;
@@ -141,9 +139,18 @@ impl Page {
     }
 
     fn provider(&mut self, provider: &Provider) -> io::Result<()> {
+        self.ids(&provider.ids)?;
         self.name(NamePart::Full, &provider.name)?;
         self.maybe("service", provider.service.as_deref())?;
         self.maybe("url", provider.url.as_deref())
+    }
+
+    fn ids(&mut self, ids: &[Id]) -> io::Result<()> {
+        for (at, Id { source, value }) in ids.iter().enumerate() {
+            let (source, sequence) = (clean_line(source), (at + 1).to_string());
+            self.line("id", &[("sequence", &sequence), ("source", &source)], value)?;
+        }
+        Ok(())
     }
 
     fn name(&mut self, part: NamePart, name: &str) -> io::Result<()> {
@@ -156,12 +163,10 @@ impl Page {
     }
 
     fn reachable(&mut self, element: &str, reachable: &Reachable) -> io::Result<()> {
-        let preferred: Attributes<'_> = if reachable.preferred {
-            &[("preferredcontact", "1")]
-        } else {
-            &[]
-        };
-        self.line(element, preferred, &reachable.value)
+        let kind = reachable.kind.map(|kind| ("type", kind));
+        let preferred = reachable.preferred.then_some(("preferredcontact", "1"));
+        let attributes: Vec<_> = kind.into_iter().chain(preferred).collect();
+        self.line(element, &attributes, &reachable.value)
     }
 
     fn maybe(&mut self, element: &str, text: Option<&str>) -> io::Result<()> {

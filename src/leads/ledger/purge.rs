@@ -11,6 +11,9 @@ use crate::store::{Delivery, Lead, LeadFilter};
 /// How many leads are read at a time.
 const PAGE: u32 = 200;
 
+/// How many leads are looked at before a word about it; full pages meet it.
+const WORD_EVERY: u64 = 1000;
+
 /// Which leads to take out.
 #[derive(Clone, Debug, Default)]
 pub struct Purge {
@@ -51,6 +54,7 @@ impl Ledger {
             limit: PAGE,
             ..LeadFilter::default()
         };
+        let mut seen = 0_u64;
         loop {
             let page = self.store.leads(&filter).await?;
             let Some(last) = page.last() else { break };
@@ -60,6 +64,10 @@ impl Ledger {
                 .filter(|lead| self.chooses(purge, lead, &mut purged))
                 .map(|lead| lead.lead_id.clone())
                 .collect();
+            seen += page.len() as u64;
+            if seen.is_multiple_of(WORD_EVERY) {
+                tracing::info!(seen, "leads: looking for what to erase");
+            }
             purged.leads += if dry_run {
                 chosen.len() as u64
             } else {

@@ -8,6 +8,7 @@ use super::*;
 use crate::contract::Caller;
 use crate::delivery::Content;
 use crate::store::Job;
+use crate::store::tests::Place;
 
 fn ledger(desk: &Desk) -> Ledger {
     Ledger::new(
@@ -201,6 +202,61 @@ async fn a_purge_takes_out_what_it_should_and_keeps_recognising_retries() {
     assert_eq!(desk.count().await, 0);
 }
 
+/// Moves all leads from one desk to the other, which then answers every retry as the first did. `held`: how many
+/// were being sent.
+async fn moves(from: &Desk, to: &Desk, held: u64) {
+    let mut lines = Vec::new();
+    let (here, all) = (ledger(from), LeadFilter::default());
+    let count = here.export(&all, |line| {
+        lines.push(line);
+        Ok(())
+    });
+    assert_eq!(count.await.unwrap(), 3);
+    let there = ledger(to);
+    let import = || there.import(lines.iter().map(String::as_str), true);
+    let imported = Imported {
+        leads: 3,
+        known: 0,
+        held,
+    };
+    assert_eq!(import().await.unwrap(), imported);
+    let repeated = Imported {
+        leads: 0,
+        known: 3,
+        held: 0,
+    };
+    assert_eq!(import().await.unwrap(), repeated);
+    answers_alike(from, to).await;
+    let tally = to.store.tally("demo").await.unwrap();
+    for state in [
+        DeliveryState::Delivered,
+        DeliveryState::Held,
+        DeliveryState::Queued,
+    ] {
+        assert_eq!(tally.count(state), 1, "{}", state.id());
+    }
+    let stored = to.store.leads(&LeadFilter::default()).await.unwrap();
+    assert!(stored.iter().all(|lead| !lead.record.contains("robin")));
+}
+
+/// Every retry gets the same from both, and so does what is no retry.
+async fn answers_alike(from: &Desk, to: &Desk) {
+    let (old, moved) = (from.leads(|_| {}), to.leads(|_| {}));
+    for key in ["delivered", "sending", "queued"] {
+        let (caller, dealer, request) = (Caller::Anonymous, dealer(None), request(key));
+        let before = old.replay(&request, &caller, &dealer).await;
+        let after = moved.replay(&request, &caller, &dealer).await;
+        let (before, after) = (before.unwrap().unwrap(), after.unwrap().unwrap());
+        assert_eq!(after.to_json(), before.to_json());
+    }
+    let mut changed = request("queued").payload;
+    changed["message"] = "More".into();
+    let conflict = moved
+        .replay(&typed(changed), &Caller::Anonymous, &dealer(None))
+        .await;
+    assert!(matches!(conflict, Err(LeadError::Conflict)));
+}
+
 // AAP-587
 #[tokio::test]
 async fn leads_move_to_another_store_with_their_keys_and_states() {
@@ -212,59 +268,16 @@ async fn leads_move_to_another_store_with_their_keys_and_states() {
     let delivered = job(&from).await;
     end(&from, &delivered, DeliveryState::Delivered).await;
     job(&from).await;
-    let mut lines = Vec::new();
-    let (here, all) = (ledger(&from), LeadFilter::default());
-    let count = here.export(&all, |line| {
-        lines.push(line);
-        Ok(())
-    });
-    assert_eq!(count.await.unwrap(), 3);
-    let to = Desk::new().await;
-    let there = ledger(&to);
-    let import = || there.import(lines.iter().map(String::as_str), true);
-    let imported = Imported {
-        leads: 3,
-        known: 0,
-        held: 1,
-    };
-    assert_eq!(import().await.unwrap(), imported);
-    let repeated = Imported {
-        leads: 0,
-        known: 3,
-        held: 0,
-    };
-    assert_eq!(import().await.unwrap(), repeated);
-    let moved = to.leads(|_| {});
-    for key in ["delivered", "sending", "queued"] {
-        let caller = Caller::Anonymous;
-        let before = leads
-            .replay(&request(key), &caller, &dealer(None))
-            .await
-            .unwrap()
-            .unwrap();
-        let after = moved
-            .replay(&request(key), &caller, &dealer(None))
-            .await
-            .unwrap()
-            .unwrap();
-        assert_eq!(after.to_json(), before.to_json());
+    // to Redis, and from there into another file
+    let redis = Place::redis(&["--appendonly", "yes"]).await;
+    let (middle, to) = (Desk::on(redis.open().await), Desk::new().await);
+    let mut here = from;
+    let mut held = 1;
+    for there in [middle, to] {
+        moves(&here, &there, held).await;
+        (here, held) = (there, 0);
     }
-    let mut changed = request("queued").payload;
-    changed["message"] = "More".into();
-    let conflict = moved
-        .replay(&typed(changed), &Caller::Anonymous, &dealer(None))
-        .await;
-    assert!(matches!(conflict, Err(LeadError::Conflict)));
-    let tally = to.store.tally("demo").await.unwrap();
-    for state in [
-        DeliveryState::Delivered,
-        DeliveryState::Held,
-        DeliveryState::Queued,
-    ] {
-        assert_eq!(tally.count(state), 1, "{}", state.id());
-    }
-    let stored = to.store.leads(&LeadFilter::default()).await.unwrap();
-    assert!(stored.iter().all(|lead| !lead.record.contains("robin")));
+    let there = ledger(&here);
     assert_eq!(
         there.show(&delivered.lead_id).await.unwrap().history.len(),
         1

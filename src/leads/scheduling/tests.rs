@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Notify;
 
 use super::super::tests::{Desk, accept, request, typed};
-use super::super::{Leads, Settings};
+use super::super::{LeadError, Leads, Settings};
 use super::*;
 use crate::contract::Answer;
 use crate::contract::request::LeadRequest;
@@ -179,6 +179,27 @@ async fn a_declined_inquiry_is_rejected_with_its_appointment_and_delivered_nowhe
     assert_eq!(again["data"]["status"], "rejected");
     assert_eq!(again["data"]["replayed"], true);
     assert_eq!(again["message"], answer["message"]);
+}
+
+// AAP-471 AAP-477 AAP-478
+#[tokio::test]
+async fn an_inquiry_for_which_there_is_no_time_is_refused_and_stays_so() {
+    let desk = Desk::new().await;
+    let system = System::start(r#"{"state":"unavailable"}"#, true).await;
+    let leads = system.desk(&desk, LONG);
+    for _ in 0..2 {
+        let refused = accept(&leads, &with_appointment("k")).await;
+        assert!(matches!(refused, Err(LeadError::NoTime)), "{refused:?}");
+    }
+    assert_eq!(system.asked.load(Ordering::SeqCst), 1, "asked once only");
+    let lead = lead(&desk).await;
+    assert!(lead.deliveries.is_empty(), "{lead:?}");
+    let counts = leads.counters();
+    assert_eq!((counts.accepted, counts.rejected), (0, 1));
+    let mut other = with_appointment("k").payload;
+    other["appointment"]["appointment_at"] = json!("2026-12-02T10:00:00-08:00");
+    let conflict = accept(&leads, &typed(other)).await;
+    assert!(matches!(conflict, Err(LeadError::Conflict)), "{conflict:?}");
 }
 
 // AAP-468 AAP-483

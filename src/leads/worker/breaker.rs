@@ -75,14 +75,23 @@ impl Breaker {
                 state.closed_until = None;
                 None
             }
-            Outcome::Retry(_) | Outcome::Unknown(_) => {
+            Outcome::Retry(_) | Outcome::Later(..) | Outcome::Unknown(_) => {
                 state.failures = state.failures.saturating_add(1);
-                let beyond = state.failures.checked_sub(TROUBLES)?;
-                let pause = FIRST_PAUSE
-                    .saturating_mul(1 << beyond.min(10))
-                    .min(LONGEST_PAUSE);
-                state.closed_until = after(now, pause);
-                (beyond == 0).then_some(pause)
+                // What it asks of one lead holds for all of them.
+                let asked = if let Outcome::Later(_, wait) = outcome {
+                    *wait
+                } else {
+                    Duration::ZERO
+                };
+                let beyond = state.failures.checked_sub(TROUBLES);
+                let pause = beyond.map_or(asked, |beyond| {
+                    let pause = FIRST_PAUSE.saturating_mul(1 << beyond.min(10));
+                    pause.min(LONGEST_PAUSE).max(asked)
+                });
+                if !pause.is_zero() {
+                    state.closed_until = state.closed_until.max(after(now, pause));
+                }
+                (beyond == Some(0)).then_some(pause)
             }
         }
     }
@@ -130,6 +139,19 @@ mod tests {
         assert_eq!(breaker.wait(at(31)), Some(LONGEST_PAUSE));
         breaker.note(&Outcome::Refused(String::new()), at(700));
         assert_eq!(breaker.wait(at(700)), None);
+    }
+
+    #[test]
+    fn a_target_that_asks_for_time_gets_it() {
+        let breaker = Breaker::new(None);
+        let asked = Duration::from_mins(20);
+        breaker.spend(at(0));
+        let said = breaker.note(&Outcome::Later(String::new(), asked), at(0));
+        assert_eq!(said, None, "it is not in trouble");
+        // one that was under way meanwhile and failed otherwise does not shorten it
+        breaker.note(&failed(), at(1));
+        assert_eq!(breaker.wait(at(0)), Some(asked));
+        assert_eq!(breaker.wait(at(20 * 60)), None);
     }
 
     #[test]

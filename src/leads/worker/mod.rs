@@ -213,6 +213,7 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
         log::lease_lost(&job);
         return Ok(true);
     };
+    let outcome = outcome.within(way.settings.retry.longest);
     if let Some(pause) = way.breaker.note(&outcome, leads.clock.now()) {
         log::paused(&job, pause);
         leads.notices.say(Event::Paused, &job.target, &job.lead_id);
@@ -265,6 +266,7 @@ fn parcel(leads: &Leads, way: &Way, job: &Job) -> Result<Parcel, String> {
         content,
         subject,
         layout,
+        encoding,
         reply_to,
     } = adf::render(
         &job.lead_id,
@@ -279,6 +281,7 @@ fn parcel(leads: &Leads, way: &Way, job: &Job) -> Result<Parcel, String> {
         subject,
         content,
         layout,
+        encoding,
         reply_to,
         date: leads.clock.now(),
     })

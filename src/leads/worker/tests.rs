@@ -3,11 +3,19 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::sync::Semaphore;
 
 use super::super::tests::{Desk, accept, request};
 use super::*;
 use crate::delivery::scripted::{Fault, Scripted};
-use crate::delivery::{self, MailReceiver, SmtpSettings, SmtpTls};
+use crate::delivery::{
+    self, HttpAuth, HttpForm, HttpSettings, MailReceiver, Rules, SmtpSettings, SmtpTls,
+};
+use crate::net::Policy;
 use crate::store::{DeliveryState, LeadFilter, Store};
 
 fn smtp(address: SocketAddr) -> delivery::Settings {
@@ -383,6 +391,226 @@ async fn a_target_that_fails_again_and_again_is_left_alone() {
     }
     assert_eq!(delivered, 8);
     assert_eq!(server.mails().len(), 8);
+}
+
+/// An endpoint that keeps what it gets, and answers each post with the next answer, and with the last one from
+/// then on; not before it may.
+struct Intake {
+    url: String,
+    bodies: Arc<Mutex<Vec<String>>>,
+    under_way: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+    may: Arc<Semaphore>,
+}
+
+impl Intake {
+    async fn start(answers: &'static [&'static str], may: usize) -> Self {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let intake = Self {
+            url: format!("http://{}/", listener.local_addr().unwrap()),
+            bodies: Arc::default(),
+            under_way: Arc::default(),
+            most: Arc::default(),
+            may: Arc::new(Semaphore::new(may)),
+        };
+        let (bodies, may) = (Arc::clone(&intake.bodies), Arc::clone(&intake.may));
+        let (under_way, most) = (Arc::clone(&intake.under_way), Arc::clone(&intake.most));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let (bodies, may) = (Arc::clone(&bodies), Arc::clone(&may));
+                let (under_way, most) = (Arc::clone(&under_way), Arc::clone(&most));
+                tokio::spawn(async move {
+                    let body = body(&mut stream).await;
+                    let at = {
+                        let mut bodies = bodies.lock().unwrap();
+                        bodies.push(body);
+                        bodies.len() - 1
+                    };
+                    let now = under_way.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    may.acquire().await.unwrap().forget();
+                    under_way.fetch_sub(1, Ordering::SeqCst);
+                    let answer = answers.get(at).or(answers.last()).unwrap();
+                    stream.write_all(answer.as_bytes()).await.unwrap();
+                });
+            }
+        });
+        intake
+    }
+
+    fn delivery(&self, form: HttpForm) -> delivery::Settings {
+        delivery::Settings::Http(Box::new(HttpSettings {
+            url: self.url.clone(),
+            policy: Policy {
+                allow_http: true,
+                ..Policy::for_operator()
+            },
+            form,
+            auth: HttpAuth::None,
+            headers: Vec::new(),
+            signature: None,
+            correlation_header: None,
+            rules: Rules::default(),
+            deduplicates: false,
+        }))
+    }
+
+    fn plain(&self) -> delivery::Settings {
+        self.delivery(HttpForm::Plain {
+            content_type: "application/xml".to_owned(),
+        })
+    }
+
+    fn bodies(&self) -> Vec<String> {
+        self.bodies.lock().unwrap().clone()
+    }
+
+    async fn until_under_way(&self, count: usize) {
+        while self.under_way.load(Ordering::SeqCst) != count {
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+async fn body(stream: &mut tokio::net::TcpStream) -> String {
+    let mut text = Vec::new();
+    loop {
+        let seen = String::from_utf8_lossy(&text).into_owned();
+        if let Some((head, body)) = seen.split_once("\r\n\r\n") {
+            let length = head.to_lowercase();
+            let (_, length) = length.split_once("content-length: ").unwrap();
+            let length: usize = length.lines().next().unwrap().parse().unwrap();
+            if body.len() >= length {
+                return body.to_owned();
+            }
+        }
+        assert_ne!(stream.read_buf(&mut text).await.unwrap(), 0);
+    }
+}
+
+const TAKEN: &str = "HTTP/1.1 200 x\r\ncontent-length: 0\r\n\r\n";
+
+#[tokio::test]
+async fn a_receiver_gets_no_more_at_once_than_it_may() {
+    const LEADS: usize = 6;
+    let desk = Desk::new().await;
+    let intake = Intake::start(&[TAKEN], 0).await;
+    let leads = desk.leads(|settings| {
+        settings.targets[0].delivery = intake.plain();
+        settings.targets[0].concurrency = 2;
+    });
+    for number in 0..LEADS {
+        accept(&leads, &request(&number.to_string())).await.unwrap();
+    }
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(run(Arc::clone(&leads), stopped));
+    for left in (1..=LEADS).rev() {
+        intake.until_under_way(left.min(2)).await;
+        intake.may.add_permits(1);
+        let done = u64::try_from(LEADS - left + 1).unwrap();
+        while desk
+            .store
+            .tally("demo")
+            .await
+            .unwrap()
+            .count(DeliveryState::Delivered)
+            < done
+        {
+            tokio::task::yield_now().await;
+        }
+    }
+    stop.send(true).unwrap();
+    worker.await.unwrap();
+    assert_eq!(intake.most.load(Ordering::SeqCst), 2);
+    assert_eq!(intake.bodies().len(), LEADS);
+}
+
+#[tokio::test]
+async fn a_stop_waits_for_what_was_handed_over() {
+    let desk = Desk::new().await;
+    let intake = Intake::start(&[TAKEN], 0).await;
+    let leads = desk.leads(|settings| settings.targets[0].delivery = intake.plain());
+    accept(&leads, &request("k")).await.unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(run(Arc::clone(&leads), stopped));
+    intake.until_under_way(1).await;
+    stop.send(true).unwrap();
+    intake.may.add_permits(1);
+    worker.await.unwrap();
+    assert_eq!(state(&desk.store).await.0, DeliveryState::Delivered);
+    assert_eq!(intake.bodies().len(), 1);
+}
+
+#[tokio::test]
+async fn a_webhook_is_told_without_a_customers_value() {
+    let desk = Desk::new().await;
+    let hook = Intake::start(&[TAKEN], 10).await;
+    let server = Scripted::start(Fault::Answer("RCPT", "550 no such user")).await;
+    let leads = desk.leads(|settings| {
+        settings.targets[0].delivery = smtp(server.address);
+        settings.alerts = vec![crate::leads::AlertSettings {
+            name: "ops".to_owned(),
+            delivery: hook.delivery(HttpForm::Json {
+                member: "text".to_owned(),
+                others: serde_json::Map::new(),
+            }),
+        }];
+    });
+    accept(&leads, &request("k")).await.unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let worker = tokio::spawn(run(Arc::clone(&leads), stopped));
+    while state(&desk.store).await.0 != DeliveryState::Refused {
+        tokio::task::yield_now().await;
+    }
+    stop.send(true).unwrap();
+    worker.await.unwrap();
+    let bodies = hook.bodies();
+    assert_eq!(bodies.len(), 1, "{bodies:?}");
+    let told: serde_json::Value = serde_json::from_str(&bodies[0]).unwrap();
+    let text = told["text"].as_str().unwrap();
+    let lead = desk
+        .store
+        .leads(&LeadFilter::default())
+        .await
+        .unwrap()
+        .remove(0);
+    assert!(
+        text.contains(&lead.lead_id) && text.contains("refused"),
+        "{text}"
+    );
+    for private in ["robin", "Robin", "Sample", "Honda", "Accord"] {
+        assert!(!text.contains(private), "{text}");
+    }
+    assert_eq!(leads.counters().alerts, 1);
+}
+
+#[tokio::test]
+async fn a_receiver_that_asks_for_time_gets_it_for_every_lead() {
+    const BUSY: &str = "HTTP/1.1 429 x\r\nretry-after: 600\r\ncontent-length: 0\r\n\r\n";
+    const LONG: &str = "HTTP/1.1 429 x\r\nretry-after: 999999\r\ncontent-length: 0\r\n\r\n";
+    let desk = Desk::new().await;
+    let intake = Intake::start(&[BUSY, LONG, TAKEN], 10).await;
+    let leads = desk.leads(|settings| settings.targets[0].delivery = intake.plain());
+    for key in ["k1", "k2"] {
+        accept(&leads, &request(key)).await.unwrap();
+    }
+    let way = &leads.targets[0];
+    let turn = || admitted(&leads, way);
+    assert!(turn().await.unwrap());
+    assert!(!turn().await.unwrap(), "the other lead waits, too");
+    desk.clock.advance(SignedDuration::from_secs(599));
+    assert!(!turn().await.unwrap());
+    desk.clock.advance(SignedDuration::from_secs(1));
+    assert!(turn().await.unwrap());
+    // longer than this operator waits: an hour, `retry_longest_s`
+    desk.clock.advance(SignedDuration::from_secs(3599));
+    assert!(!turn().await.unwrap());
+    desk.clock.advance(SignedDuration::from_secs(1));
+    assert!(turn().await.unwrap() && turn().await.unwrap());
+    assert!(!turn().await.unwrap());
+    assert_eq!(intake.bodies().len(), 4);
+    let tally = desk.store.tally("demo").await.unwrap();
+    assert_eq!(tally.count(DeliveryState::Delivered), 2);
 }
 
 // AAP-577

@@ -80,7 +80,7 @@ impl Embedded {
 
     pub(in crate::store) async fn tally(&self, deployment: &str) -> Result<Tally, StoreError> {
         let rows = sqlx::query(
-            "SELECT state, count(*), min(updated_at) FROM deliveries WHERE deployment = ? GROUP BY state",
+            "SELECT state, count(*) FROM deliveries WHERE deployment = ? GROUP BY state",
         )
         .bind(deployment)
         .fetch_all(&self.readers)
@@ -88,14 +88,18 @@ impl Embedded {
         .map_err(|error| self.fail(&error))?;
         let mut tally = Tally::default();
         for row in &rows {
-            let (state, count, oldest) = counted(row).map_err(|error| self.fail(&error))?;
-            let state = known(&state)?;
-            tally.by_state.push((state, count));
-            if !matches!(state, DeliveryState::Delivered | DeliveryState::Refused) {
-                let oldest = instant(oldest)?;
-                tally.oldest_open = Some(tally.oldest_open.map_or(oldest, |open| open.min(oldest)));
-            }
+            let (state, count) = counted(row).map_err(|error| self.fail(&error))?;
+            tally.by_state.push((known(&state)?, count));
         }
+        let oldest: Option<i64> = sqlx::query_scalar(
+            "SELECT min(leads.accepted_at) FROM deliveries JOIN leads USING (lead_id)
+             WHERE deliveries.deployment = ? AND state IN ('queued', 'sending', 'waiting', 'held')",
+        )
+        .bind(deployment)
+        .fetch_one(&self.readers)
+        .await
+        .map_err(|error| self.fail(&error))?;
+        tally.oldest_open = oldest.map(instant).transpose()?;
         Ok(tally)
     }
 
@@ -207,9 +211,9 @@ fn known(state: &str) -> Result<DeliveryState, StoreError> {
         .ok_or_else(|| StoreError::Corrupt("an unknown delivery state".to_owned()))
 }
 
-fn counted(row: &SqliteRow) -> Result<(String, u64, i64), sqlx::Error> {
+fn counted(row: &SqliteRow) -> Result<(String, u64), sqlx::Error> {
     let count: i64 = row.try_get(1)?;
-    Ok((row.try_get(0)?, count.unsigned_abs(), row.try_get(2)?))
+    Ok((row.try_get(0)?, count.unsigned_abs()))
 }
 
 type Read<T> = Result<Result<T, StoreError>, sqlx::Error>;

@@ -150,15 +150,13 @@ impl Redis {
                 continue;
             }
             tally.by_state.push((state, count));
-            let mut oldest = redis::cmd("ZRANGE");
-            oldest.arg(&key).arg(&["0", "0", "WITHSCORES"]);
-            let found: Vec<(String, i64)> = self.command(&oldest).await?;
-            if !matches!(state, DeliveryState::Delivered | DeliveryState::Refused) {
-                for (_, score) in found {
-                    let at = instant(&score.to_string())?;
-                    tally.oldest_open = Some(tally.oldest_open.map_or(at, |open| open.min(at)));
-                }
-            }
+        }
+        let mut oldest = redis::cmd("ZRANGE");
+        oldest.arg(format!("{}open:{deployment}", self.leads));
+        oldest.arg(&["0", "0", "WITHSCORES"]);
+        let found: Vec<(String, i64)> = self.command(&oldest).await?;
+        if let Some((_, score)) = found.first() {
+            tally.oldest_open = Some(instant(&score.to_string())?);
         }
         Ok(tally)
     }

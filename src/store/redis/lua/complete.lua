@@ -3,6 +3,7 @@ local key, lead, deployment, now, attention = P .. 'key:' .. ARGV[1], ARGV[2], A
 if redis.call('HDEL', P .. 'pending', lead) == 0 then return 0 end
 redis.call('ZREM', P .. 'pending_by_deadline', lead)
 if redis.call('HGET', key, 'lead_id') == lead then redis.call('HSET', key, 'answer', ARGV[7]) end
+redis.call('HSET', P .. 'lead:' .. lead, 'accepted_at', ARGV[5])
 local targets = {}
 for at = 10, #ARGV, 2 do
   table.insert(targets, ARGV[at])

@@ -6,6 +6,7 @@ local P = KEYS[1]
 local function delivery_key(lead, target) return P .. 'delivery:' .. lead .. ' ' .. target end
 local function due_key(deployment, target) return P .. 'due:' .. deployment .. ' ' .. target end
 local function state_key(deployment, state) return P .. 'state:' .. deployment .. ' ' .. state end
+local function open_key(deployment) return P .. 'open:' .. deployment end
 
 -- Puts a delivery into a state, with every index that names it. An empty due_at leaves it as it is.
 local function put(lead, target, deployment, state, due_at, detail, now)
@@ -19,6 +20,11 @@ local function put(lead, target, deployment, state, due_at, detail, now)
   redis.call('HSETNX', key, 'attempts', '0')
   redis.call('ZADD', state_key(deployment, state), now, member)
   redis.call('ZREM', P .. 'sending', member)
+  if state == 'delivered' or state == 'refused' then
+    redis.call('ZREM', open_key(deployment), member)
+  else
+    redis.call('ZADD', open_key(deployment), redis.call('HGET', P .. 'lead:' .. lead, 'accepted_at') or now, member)
+  end
   if state == 'queued' or state == 'waiting' then
     redis.call('ZADD', due_key(deployment, target), redis.call('HGET', key, 'due_at'), lead)
   else

@@ -11,6 +11,7 @@ for at = 2, #ARGV do
       local key = delivery_key(lead, target)
       local state = redis.call('HGET', key, 'state')
       redis.call('ZREM', state_key(found[1], state), lead .. ' ' .. target)
+      redis.call('ZREM', open_key(found[1]), lead .. ' ' .. target)
       redis.call('ZREM', P .. 'sending', lead .. ' ' .. target)
       redis.call('ZREM', due_key(found[1], target), lead)
       redis.call('DEL', key)

@@ -7,6 +7,7 @@ if ARGV[12] == '1' then
   if redis.call('ZSCORE', P .. 'erased', lead) then return 0 end
   if ARGV[7] ~= '' and redis.call('EXISTS', P .. 'key:' .. ARGV[7]) == 1 then return 0 end
 end
+redis.call('HSET', P .. 'lead:' .. lead, 'accepted_at', ARGV[4])
 local targets, at = {}, 13
 for _ = 1, tonumber(ARGV[11]) do
   table.insert(targets, ARGV[at])
