@@ -239,6 +239,9 @@ impl Ops {
         gauge("rejected", &|index| {
             Some(i128::from(status(index)?.rejected.total()))
         });
+        gauge("dirty_fields", &|index| {
+            Some(i128::from(status(index)?.dirty.total()))
+        });
         gauge("failed_readings", &|index| {
             Some(i128::from(status(index)?.failures))
         });

@@ -27,6 +27,9 @@ mod gone;
 mod reader;
 mod sellers;
 mod mapped;
+mod touched;
+mod dirt;
+mod readings;
 mod refresh;
 mod keeping;
 mod orders;
@@ -49,7 +52,7 @@ pub use build::{Builder, Check, Stamp};
 pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
-pub use reader::{Reader, Request, Sink, Told, Trace, Unit};
+pub use reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
 pub use settings::Settings;
@@ -69,7 +72,7 @@ pub struct Inventory {
     gone: ArcSwap<gone::Gone>,
     look_ups: re_read::LookUps,
     /// Held while reading: one reading at a time.
-    readings: tokio::sync::Mutex<refresh::Readings>,
+    readings: tokio::sync::Mutex<readings::Readings>,
     status: std::sync::Mutex<Status>,
     timings: timings::Timings,
     /// When a reading last found nothing changed, as [`Stamp::read_at`].
@@ -230,8 +233,12 @@ pub struct Listing {
 impl Listing {
     /// The `InventoryListing` as a value, for the lead's ADF.
     pub fn to_value(&self) -> Value {
+        self.to_object().map_or(Value::Null, Value::Object)
+    }
+
+    fn to_object(&self) -> Option<serde_json::Map<String, Value>> {
         let text = format!("{}}}", self.open_json.json());
-        serde_json::from_str(&text).unwrap_or(Value::Null)
+        serde_json::from_str(&text).ok()
     }
 
     /// What tells this listing from every other one of the deployment and orders equals.
