@@ -139,12 +139,17 @@ impl Drop for Process {
 
 /// One search as bytes, over a connection that ends with it.
 pub(crate) fn search_request(host: &str) -> Vec<u8> {
+    let arguments = json!({ "type": "inventory.search.request" });
+    call_request(host, "aap_inventory_search", &arguments)
+}
+
+/// One call of a tool as bytes, likewise.
+pub(crate) fn call_request(host: &str, tool: &str, arguments: &Value) -> Vec<u8> {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let arguments = json!({ "type": "inventory.search.request" });
-    let params = json!({ "_meta": meta, "name": "aap_inventory_search", "arguments": arguments });
+    let params = json!({ "_meta": meta, "name": tool, "arguments": arguments });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let body = body.to_string();
     let length = body.len();
