@@ -75,7 +75,7 @@ impl Ops {
         [calls, durations]
     }
 
-    fn inventories(&self) -> [Family; 6] {
+    fn inventories(&self) -> [Family; 7] {
         let gauge = |name, help| Family::new(name, Kind::Gauge, help);
         let mut age = gauge(
             "forecourt_inventory_age_seconds",
@@ -85,6 +85,10 @@ impl Ops {
         let mut rejected = gauge(
             "forecourt_inventory_rejected",
             "Rows of the last reading that were left out.",
+        );
+        let mut dirty = gauge(
+            "forecourt_inventory_dirty_fields",
+            "Fields of the last reading that were left out.",
         );
         let mut failures = gauge(
             "forecourt_inventory_failed_readings",
@@ -108,11 +112,12 @@ impl Ops {
             }
             vehicles.add(&labels, whole(status.vehicles as u64));
             rejected.add(&labels, whole(status.rejected.total()));
+            dirty.add(&labels, whole(status.dirty.total()));
             failures.add(&labels, whole(status.failures));
             held.add(&labels, whole(status.held.unwrap_or(0) as u64));
             answers.add(&labels, whole(u64::from(inventory.answers())));
         }
-        [age, vehicles, rejected, failures, held, answers]
+        [age, vehicles, rejected, dirty, failures, held, answers]
     }
 }
 

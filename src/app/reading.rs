@@ -1,26 +1,43 @@
-//! Reads a source once through a mapping, for people who want to see what it becomes. Must not keep raw rows.
+//! Reads a source once through a mapping, for people who want to see what it becomes. Must keep neither rows nor
+//! listings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value};
 
 use crate::contract::Contract;
 use crate::mapping::report::Report;
-use crate::mapping::{Mapping, Outcome, Tables};
+use crate::mapping::{Dropped, Mapping, Outcome, Tables};
 use crate::profile::Profile;
 use crate::sources::{Read, Skipped, Source, SourceError};
 
-/// Rooftops that listings name and the profile lacks, with their number of listings (AAP-355).
-fn strangers(listings: &[Map<String, Value>], profile: &Profile) -> BTreeMap<String, u64> {
-    let mut strangers = BTreeMap::new();
-    for listing in listings {
-        if let Some(name) = listing.get("rooftop").and_then(Value::as_str)
-            && profile.rooftop(name).is_none()
-        {
-            *strangers.entry(name.to_owned()).or_default() += 1;
+/// What of a listing is still to be counted once it is known which of two alike stands.
+struct Judged {
+    /// Where it breaks the contract: it would not be served.
+    refused: Option<String>,
+    /// The rooftop that it names and the profile lacks (AAP-355).
+    stranger: Option<String>,
+}
+
+impl Judged {
+    fn new(
+        listing: Map<String, Value>,
+        contract: Option<&Contract>,
+        profile: Option<&Profile>,
+    ) -> Self {
+        let rooftop = listing.get("rooftop").and_then(Value::as_str);
+        let unknown = |name: &&str| profile.is_some_and(|p| p.rooftop(name).is_none());
+        let stranger = rooftop.filter(unknown).map(str::to_owned);
+        let checked = contract.map(|contract| contract.check_listing(&Value::Object(listing)));
+        let problems = checked.and_then(Result::err);
+        Self {
+            refused: problems.map(|problems| {
+                let first = problems.first();
+                first.map_or_else(String::new, |problem| problem.instance_location.clone())
+            }),
+            stranger,
         }
     }
-    strangers
 }
 
 /// What one reading of a source became, for people.
@@ -46,13 +63,18 @@ pub async fn take_stock(
     profile: Option<&Profile>,
 ) -> Result<Tally, SourceError> {
     let mut report = Report::new(mapping);
+    let contract = Contract::v3_0().ok();
+    let mut duplicates = mapping.duplicates();
     let (mut published, mut hidden, mut rejected) = (Vec::new(), 0, 0);
     let read = source
         .read(|row, tables: &Tables| {
             let outcome = mapping.apply(&row, tables);
             report.add(&outcome);
             match outcome {
-                Outcome::Published(listing, _) => published.push(listing),
+                Outcome::Published(listing, _) => {
+                    duplicates.see(&listing);
+                    published.push(Judged::new(listing, contract.as_deref(), profile));
+                }
                 Outcome::Hidden { .. } => hidden += 1,
                 Outcome::Rejected { .. } => rejected += 1,
             }
@@ -66,44 +88,40 @@ pub async fn take_stock(
     {
         report.garbled(reason);
     }
-    let resolved = mapping.resolve_duplicates(published);
-    report.duplicates(&resolved);
-    let refused = refuse(&resolved.kept, &mut report);
-    let mut findings = missing(mapping, &read, &report);
-    if let Some(profile) = profile {
-        let names: Vec<&str> = profile.rooftops.iter().map(|r| r.name.as_str()).collect();
-        for (rooftop, rows) in strangers(&resolved.kept, profile) {
-            findings.push(format!(
-                "{rows} vehicles name the rooftop {rooftop:?}, which the profile lacks; it has {}",
-                names.join(", ")
-            ));
+    let (dropped, shared_stock) = duplicates.finish();
+    let (gone, dropped): (HashSet<usize>, Vec<Dropped>) = dropped.into_iter().unzip();
+    report.duplicates(&dropped, &shared_stock);
+    let kept = published.len() - gone.len();
+    let mut refused = 0;
+    let mut strangers: BTreeMap<String, u64> = BTreeMap::new();
+    let listings = published.into_iter().enumerate();
+    for (_, judged) in listings.filter(|(at, _)| !gone.contains(at)) {
+        if let Some(pointer) = judged.refused {
+            refused += 1;
+            report.refused(&pointer);
         }
+        if let Some(rooftop) = judged.stranger {
+            *strangers.entry(rooftop).or_default() += 1;
+        }
+    }
+    let mut findings = missing(mapping, &read, &report);
+    let rooftops = profile.iter().flat_map(|profile| &profile.rooftops);
+    let names: Vec<&str> = rooftops.map(|rooftop| rooftop.name.as_str()).collect();
+    for (rooftop, rows) in strangers {
+        findings.push(format!(
+            "{rows} vehicles name the rooftop {rooftop:?}, which the profile lacks; it has {}",
+            names.join(", ")
+        ));
     }
     Ok(Tally {
         rows: read.rows,
-        published: resolved.kept.len() - refused,
+        published: kept - refused,
         hidden,
-        rejected: rejected + resolved.dropped.len() + garbled + refused,
+        rejected: rejected + dropped.len() + garbled + refused,
         skipped: read.skipped,
         findings,
         report,
     })
-}
-
-/// Counts the listings that break the contract: they would not be served.
-fn refuse(listings: &[Map<String, Value>], report: &mut Report) -> usize {
-    let Ok(contract) = Contract::v3_0() else {
-        return 0;
-    };
-    let mut refused = 0;
-    for listing in listings {
-        if let Err(problems) = contract.check_listing(&Value::Object(listing.clone())) {
-            refused += 1;
-            let first = problems.first();
-            report.refused(first.map_or("", |problem| problem.instance_location.as_str()));
-        }
-    }
-    refused
 }
 
 /// Columns that the mapping names and the source lacks. Where rows may leave members out, only those count that

@@ -50,14 +50,18 @@ pub struct Rejected {
 impl Rejected {
     /// Counts one more. Reasons beyond a hundred different ones share a line.
     pub fn count(&mut self, reason: impl Into<String>) {
-        let reason = reason.into();
+        self.add(reason.into(), 1);
+    }
+
+    /// Counts several.
+    pub(super) fn add(&mut self, reason: String, count: u64) {
         let known = self.by_reason.len() < 100 || self.by_reason.contains_key(&reason);
         let reason = if known {
             reason
         } else {
             "other reasons".into()
         };
-        *self.by_reason.entry(reason).or_default() += 1;
+        *self.by_reason.entry(reason).or_default() += count;
     }
 
     /// All of them.

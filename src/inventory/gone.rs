@@ -1,13 +1,15 @@
 //! Units that were offered and are not any more, so that asking for one answers "no longer offered" and
 //! not "never heard of it", also after a restart (AAP-443). Holds identifiers only, for ninety days.
 
-use std::collections::{HashMap, HashSet};
+mod roll;
+
 use std::fs;
 use std::io::{self, BufRead as _, BufReader, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::snapshot::Snapshot;
 use crate::contract::request::VehicleRequest;
+pub(super) use roll::Roll;
+use roll::{Index, Names, STOCK, VEHICLE_ID, VIN, hash};
 
 const FILE: &str = "offered-units.jsonl";
 const REMEMBERED_S: i64 = 90 * 24 * 60 * 60;
@@ -16,7 +18,11 @@ const RENEWED_S: i64 = 24 * 60 * 60;
 /// The newest so many are remembered.
 const MOST_UNITS: usize = 1_000_000;
 /// A longer line in the file is not one of ours.
-const MOST_LINE_BYTES: u64 = 16 * 1024;
+const MOST_LINE_BYTES: u64 = 32 * 1024;
+
+/// Where the units of a reading come from: what was known, and what the source hides.
+const KNOWN: u8 = 0;
+const HIDDEN: u8 = 1;
 
 /// What a unit is called. In dealer scope there is no seller.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,91 +33,86 @@ pub struct Identifiers {
     pub stock: Option<String>,
 }
 
-impl Identifiers {
-    /// The seller and the stable id, as for [`super::Listing`].
-    fn identity(&self) -> Option<(Option<&str>, &str)> {
-        let id = self.vehicle_id.as_deref().or(self.vin.as_deref());
-        Some((self.dealer_id.as_deref(), id.or(self.stock.as_deref())?))
-    }
-}
-
 /// The units that are gone, and those that were live when this was made.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
-    /// With the second since 1970 when it was noted.
-    units: Vec<(i64, Identifiers)>,
-    by_vin: HashMap<String, Vec<usize>>,
-    by_stock: HashMap<String, Vec<usize>>,
-    by_vehicle_id: HashMap<String, Vec<usize>>,
-    live: Vec<Identifiers>,
+    units: Roll,
+    by_vin: Index,
+    by_stock: Index,
+    by_vehicle_id: Index,
+    live: Roll,
 }
 
 impl Gone {
-    fn new(mut units: Vec<(i64, Identifiers)>, live: Vec<Identifiers>) -> Self {
-        units.sort();
-        let surplus = units.len().saturating_sub(MOST_UNITS);
-        units.drain(..surplus);
-        let mut gone = Self {
-            live,
-            ..Self::default()
+    fn new(units: Roll, live: Roll) -> Self {
+        let units = units.newest(MOST_UNITS);
+        let index = |which: usize| {
+            let named = units.iter();
+            Index::new(named.filter_map(|(at, _, names)| Some((names.get(which)?, at))))
         };
-        for (at, (_, unit)) in units.iter().enumerate() {
-            let keys = [
-                (&mut gone.by_vin, &unit.vin),
-                (&mut gone.by_stock, &unit.stock),
-                (&mut gone.by_vehicle_id, &unit.vehicle_id),
-            ];
-            for (map, key) in keys {
-                if let Some(key) = key {
-                    map.entry(key.clone()).or_default().push(at);
-                }
-            }
+        Self {
+            by_vin: index(VIN),
+            by_stock: index(STOCK),
+            by_vehicle_id: index(VEHICLE_ID),
+            units,
+            live,
         }
-        gone.units = units;
-        gone
     }
 
     /// What is gone after one more reading: what the source hides, and what it showed before and lost.
-    pub(super) fn after(&self, snapshot: &Snapshot, hidden: Vec<Identifiers>, now_s: i64) -> Self {
-        let live: Vec<Identifiers> = snapshot.identifiers().collect();
-        let shown: HashSet<_> = live.iter().filter_map(Identifiers::identity).collect();
-        let is_shown = |unit: &Identifiers| unit.identity().is_none_or(|id| shown.contains(&id));
-        let mut noted: HashMap<Identifiers, i64> = HashMap::new();
-        for (at, unit) in &self.units {
-            if now_s - at < REMEMBERED_S && !is_shown(unit) {
-                noted.insert(unit.clone(), *at);
+    pub(super) fn after(
+        &self,
+        shown: impl Iterator<Item = Identifiers>,
+        hidden: &Roll,
+        now_s: i64,
+    ) -> Self {
+        let mut live = Roll::default();
+        for unit in shown {
+            live.enter(&unit);
+        }
+        // Known ones first, for they know since when.
+        let rolls = [&self.units, hidden, &self.live];
+        let mut units = Roll::default();
+        let mut alike = Vec::new();
+        let found = departed(rolls, &live, now_s);
+        for group in found.chunk_by(|one, other| one.0 == other.0) {
+            alike.clear();
+            for (_, origin, at) in group {
+                let unit = rolls.get(usize::from(*origin)).and_then(|r| r.get(*at));
+                if let Some((noted_s, names)) = unit {
+                    note(&mut alike, names, *origin, noted_s, now_s);
+                }
+            }
+            for (names, noted_s) in &alike {
+                units.push(*names, *noted_s);
             }
         }
-        for unit in hidden.into_iter().filter(|unit| !is_shown(unit)) {
-            let at = noted.entry(unit).or_insert(now_s);
-            if now_s - *at >= RENEWED_S {
-                *at = now_s;
-            }
-        }
-        for unit in self.live.iter().filter(|unit| !is_shown(unit)) {
-            noted.entry(unit.clone()).or_insert(now_s);
-        }
-        let units = noted.into_iter().map(|(unit, at)| (at, unit)).collect();
         Self::new(units, live)
     }
 
     /// Whether a gone unit has all of the given identifiers.
     pub(super) fn holds(&self, request: &VehicleRequest) -> bool {
-        let asked = [
-            (&self.by_vin, request.vin.as_deref()),
-            (&self.by_stock, request.stock.as_deref()),
-            (&self.by_vehicle_id, request.vehicle_id.as_deref()),
+        let asked = Names([
+            None,
+            request.vehicle_id.as_deref(),
+            request.vin.as_deref(),
+            request.stock.as_deref(),
+        ]);
+        let indexes = [
+            (VEHICLE_ID, &self.by_vehicle_id),
+            (VIN, &self.by_vin),
+            (STOCK, &self.by_stock),
         ];
-        let mut sets = asked
+        let fewest = indexes
             .into_iter()
-            .filter_map(|(map, key)| Some(map.get(key?).map(Vec::as_slice).unwrap_or_default()));
-        let Some(first) = sets.next() else {
-            return false;
-        };
-        let rest: Vec<&[usize]> = sets.collect();
-        first
-            .iter()
-            .any(|unit| rest.iter().all(|set| set.contains(unit)))
+            .filter_map(|(which, index)| Some(index.places(&asked.get(which)?)))
+            .min_by_key(|places| places.len());
+        fewest.is_some_and(|places| {
+            places.iter().any(|(_, at)| {
+                let unit = self.units.get(*at);
+                unit.is_some_and(|(_, names)| names.are_those_of(&asked))
+            })
+        })
     }
 
     /// Reads what was remembered in `directory`; nothing, when nothing was.
@@ -121,7 +122,7 @@ impl Gone {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(error),
         };
-        let (mut units, mut live) = (Vec::new(), Vec::new());
+        let (mut units, mut live) = (Roll::default(), Roll::default());
         let mut reader = BufReader::new(file);
         let mut text = String::new();
         loop {
@@ -138,8 +139,8 @@ impl Gone {
                 stock,
             };
             match at {
-                Some(at) => units.push((at, unit)),
-                None => live.push(unit),
+                Some(noted_s) => units.push(Names::of(&unit), noted_s),
+                None => live.enter(&unit),
             }
         }
     }
@@ -150,16 +151,13 @@ impl Gone {
         let target = path(directory);
         let fresh = target.with_extension("new");
         let mut file = BufWriter::new(fs::File::create(&fresh)?);
-        let gone = self.units.iter().map(|(at, unit)| (Some(*at), unit));
-        for (at, unit) in gone.chain(self.live.iter().map(|unit| (None, unit))) {
-            let line = (
-                at,
-                &unit.dealer_id,
-                &unit.vehicle_id,
-                &unit.vin,
-                &unit.stock,
-            );
-            serde_json::to_writer(&mut file, &line)?;
+        let gone = self
+            .units
+            .iter()
+            .map(|(_, noted_s, names)| (Some(noted_s), names));
+        let live = self.live.iter().map(|(_, _, names)| (None, names));
+        for (at, Names([dealer_id, vehicle_id, vin, stock])) in gone.chain(live) {
+            serde_json::to_writer(&mut file, &(at, dealer_id, vehicle_id, vin, stock))?;
             file.write_all(b"\n")?;
         }
         let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -176,6 +174,50 @@ impl Gone {
     /// How many units are remembered as gone.
     pub(super) fn len(&self) -> usize {
         self.units.len()
+    }
+}
+
+/// The units of `rolls` that are not shown and not yet forgotten, equal ones beside each other and in the
+/// order of the rolls: hash, roll, place.
+fn departed(rolls: [&Roll; 3], live: &Roll, now_s: i64) -> Vec<(u32, u8, u32)> {
+    let shown = live
+        .iter()
+        .filter_map(|(at, _, names)| Some((names.identity()?, at)));
+    let shown = Index::new(shown);
+    let is_shown = |id: (Option<&str>, &str)| {
+        shown.places(&id).iter().any(|(_, at)| {
+            live.get(*at)
+                .is_some_and(|(_, names)| names.identity() == Some(id))
+        })
+    };
+    let mut found = Vec::new();
+    for (origin, roll) in (0_u8..).zip(rolls) {
+        for (at, noted_s, names) in roll.iter() {
+            let forgotten = origin == KNOWN && now_s - noted_s >= REMEMBERED_S;
+            if !forgotten && names.identity().is_some_and(|id| !is_shown(id)) {
+                found.push((hash(&names), origin, at));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+/// Enters a unit among those of one hash, or learns more of one that is there.
+fn note<'a>(
+    alike: &mut Vec<(Names<'a>, i64)>,
+    names: Names<'a>,
+    origin: u8,
+    noted_s: i64,
+    now_s: i64,
+) {
+    let Some((_, at)) = alike.iter_mut().find(|(known, _)| *known == names) else {
+        let since = if origin == KNOWN { noted_s } else { now_s };
+        alike.push((names, since));
+        return;
+    };
+    if origin == HIDDEN && now_s - *at >= RENEWED_S {
+        *at = now_s;
     }
 }
 

@@ -1,14 +1,15 @@
 //! Reads a source through a mapping: rows in, units out, each as it passes. Must not interpret a row
 //! itself, nor keep one.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
+use super::dirt::Dirt;
 use super::gone::Identifiers;
-use super::reader::{Reader, Request, Told, Trace, Unit};
-use super::snapshot::Snapshot;
+use super::reader::{Current, Reader, Request, Told, Trace, Unit};
+use super::touched::Touched;
 use crate::mapping::{self, Duplicates, Mapping, Outcome, Row, Tables};
 use crate::sources::{self, Extent, Since, Source};
 
@@ -63,6 +64,7 @@ async fn read(source: &Source, mapping: &Mapping, request: &Request) -> Result<T
         duplicates: mapping.duplicates(),
         touched: source.gives_changes(since).then(Touched::default),
         left_out: 0,
+        dirt: Dirt::default(),
         closed: Ok(()),
     };
     let read = source.read_since(since, |row, tables| passing.take(&row, tables));
@@ -70,19 +72,22 @@ async fn read(source: &Source, mapping: &Mapping, request: &Request) -> Result<T
     passing.closed.clone()?;
     let mut trace = Trace {
         mark: read.mark.clone(),
-        missing_columns: BTreeSet::new(),
+        ..Trace::default()
     };
     if read.extent == Extent::Same {
         let known = request.trace.as_deref();
-        trace.missing_columns = known
-            .map(|known| known.missing_columns.clone())
-            .unwrap_or_default();
+        if let Some(known) = known {
+            trace.missing_columns.clone_from(&known.missing_columns);
+            trace.dirty.clone_from(&known.dirty);
+            trace.spoilt.clone_from(&known.spoilt);
+        }
         return Ok(Told::Same(trace));
     }
     if read.columns_are_fixed {
         trace.missing_columns = missing_columns(source, mapping, &read, request)?;
     }
     passing.garbled(source, &read)?;
+    passing.dirt(request, read.extent, &mut trace)?;
     passing.end()?;
     Ok(Told::Units(trace))
 }
@@ -126,6 +131,7 @@ struct Passing<'a> {
     /// Which units came, when only what changed is read.
     touched: Option<Touched>,
     left_out: usize,
+    dirt: Dirt,
     /// Whether somebody still wants units.
     closed: Result<(), String>,
 }
@@ -152,6 +158,7 @@ impl Passing<'_> {
                 tracing::warn!(stock, column, value_class, reason, "row left out");
             }
         }
+        self.dirt.note(&outcome);
         self.send(unit(outcome));
     }
 
@@ -180,6 +187,37 @@ impl Passing<'_> {
         self.closed.clone()
     }
 
+    /// Takes stock of what the rows lack. A field that most rows lost at once is for a person to see, like a
+    /// column that was renamed.
+    fn dirt(&mut self, request: &Request, extent: Extent, trace: &mut Trace) -> Result<(), String> {
+        let known = request.trace.as_deref();
+        let spoilt = self.dirt.spoilt();
+        trace.dirty = std::mem::take(&mut self.dirt.by_reason);
+        let Some(known) = known else {
+            trace.spoilt = spoilt.into_keys().collect();
+            return Ok(());
+        };
+        if extent == Extent::Changes {
+            // With those since the whole was read last.
+            for (reason, count) in &known.dirty.by_reason {
+                trace.dirty.add(reason.clone(), *count);
+            }
+            trace.spoilt.clone_from(&known.spoilt);
+            return Ok(());
+        }
+        let mut news = spoilt
+            .iter()
+            .filter(|(field, _)| !known.spoilt.contains(*field));
+        if let Some((field, words)) = news.next().filter(|_| !request.accept) {
+            return Err(format!(
+                "{field}: {words}; the last reading had it: mend the mapping's steps, or publish without it by \
+                 `forecourt inventory refresh --accept`"
+            ));
+        }
+        trace.spoilt = spoilt.into_keys().collect();
+        Ok(())
+    }
+
     /// What did not change joins in, and the duplicate rule is applied over all.
     fn end(mut self) -> Result<(), String> {
         if let (Some(touched), Some(current)) = (self.touched.take(), &self.request.current) {
@@ -193,54 +231,10 @@ impl Passing<'_> {
         self.closed
     }
 
-    fn untouched(&mut self, touched: &Touched, current: &Snapshot) {
-        for listing in current.listings() {
-            if touched.has(listing) {
-                continue;
-            }
-            if let Value::Object(known) = listing.to_value() {
-                self.send(Unit::Known(known));
-            }
+    fn untouched(&mut self, touched: &Touched, current: &Current) {
+        for unit in current.units(&|named| touched.has(named)) {
+            self.send(unit);
         }
-    }
-}
-
-/// The units that a reading of changes named, whatever became of them.
-#[derive(Debug, Default)]
-struct Touched {
-    vehicle_ids: HashSet<String>,
-    vins: HashSet<String>,
-    stocks: HashSet<String>,
-}
-
-impl Touched {
-    fn note(&mut self, outcome: &Outcome) {
-        let (vehicle_id, vin, stock) = match outcome {
-            Outcome::Published(listing, _) => {
-                let text = |name| Some(listing.get(name)?.as_str()?.to_owned());
-                (text("vehicle_id"), text("vin"), text("stock"))
-            }
-            Outcome::Hidden { identifiers, .. } | Outcome::Rejected { identifiers, .. } => {
-                let own = identifiers.clone();
-                (own.vehicle_id, own.vin, own.stock)
-            }
-        };
-        // The strongest name that the row has.
-        match (vehicle_id, vin, stock) {
-            (Some(id), _, _) => self.vehicle_ids.insert(id),
-            (None, Some(vin), _) => self.vins.insert(vin),
-            (None, None, Some(stock)) => self.stocks.insert(stock),
-            (None, None, None) => false,
-        };
-    }
-
-    fn has(&self, listing: &super::Listing) -> bool {
-        let named = |set: &HashSet<String>, name: &Option<String>| {
-            name.as_ref().is_some_and(|name| set.contains(name))
-        };
-        self.vehicle_ids.contains(&listing.vehicle_id)
-            || named(&self.vins, &listing.vin)
-            || named(&self.stocks, &listing.stock)
     }
 }
 

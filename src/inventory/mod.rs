@@ -30,6 +30,9 @@ mod grid;
 mod reader;
 mod sellers;
 mod mapped;
+mod touched;
+mod dirt;
+mod readings;
 mod refresh;
 mod keeping;
 mod orders;
@@ -53,7 +56,7 @@ pub use build::{Builder, Check, Stamp};
 pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
-pub use reader::{Reader, Request, Sink, Told, Trace, Unit};
+pub use reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
 pub use settings::Settings;
@@ -73,7 +76,7 @@ pub struct Inventory {
     gone: ArcSwap<gone::Gone>,
     look_ups: re_read::LookUps,
     /// Held while reading: one reading at a time.
-    readings: tokio::sync::Mutex<refresh::Readings>,
+    readings: tokio::sync::Mutex<readings::Readings>,
     status: std::sync::Mutex<Status>,
     timings: timings::Timings,
     /// When a reading last found nothing changed, as [`Stamp::read_at`].
@@ -234,8 +237,12 @@ pub struct Listing {
 impl Listing {
     /// The `InventoryListing` as a value, for the lead's ADF.
     pub fn to_value(&self) -> Value {
+        self.to_object().map_or(Value::Null, Value::Object)
+    }
+
+    fn to_object(&self) -> Option<serde_json::Map<String, Value>> {
         let text = format!("{}}}", self.open_json.json());
-        serde_json::from_str(&text).unwrap_or(Value::Null)
+        serde_json::from_str(&text).ok()
     }
 
     /// What tells this listing from every other one of the deployment and orders equals.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, Semaphore};
 
+use super::build::Builder;
 use super::gone::Identifiers;
 use super::reader::Unit;
 use super::{Inventory, InventoryError, Listing};
@@ -141,4 +142,16 @@ async fn ask(inventory: &Inventory, question: &Identifiers, known: &Listing) -> 
     }
     // A row that cannot be read now says nothing of the car; no row at all says that it is gone.
     unmapped.map_or(Said::Gone, Said::Nothing)
+}
+
+impl Inventory {
+    /// A listing as it is indexed; none where it breaks the contract.
+    fn listing_of(
+        &self,
+        listing: serde_json::Map<String, serde_json::Value>,
+    ) -> Option<Arc<Listing>> {
+        let mut builder = Builder::new(Arc::clone(&self.frame));
+        builder.push(listing, &*self.check);
+        builder.into_listings().pop()
+    }
 }

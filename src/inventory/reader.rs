@@ -8,6 +8,7 @@ use std::sync::{Arc, mpsc};
 
 use serde_json::{Map, Value};
 
+use super::frame::Rejected;
 use super::gone::Identifiers;
 use super::snapshot::Snapshot;
 use crate::sources::Mark;
@@ -36,12 +37,83 @@ pub struct Request {
     pub sink: Sink,
     /// What the last published reading left; nothing before the first.
     pub trace: Option<Arc<Trace>>,
-    /// What is published now; a reading of only what changed is joined with it.
-    pub current: Option<Arc<Snapshot>>,
+    /// What is known now; a reading of only what changed is joined with it.
+    pub current: Option<Current>,
     /// Whether asking for what changed suffices; otherwise everything is looked at.
     pub changes: bool,
     /// A person has looked and wants this reading as it is.
     pub accept: bool,
+}
+
+/// What a reading of changes is joined with.
+#[derive(Clone, Debug)]
+pub enum Current {
+    /// What is published.
+    Snapshot(Arc<Snapshot>),
+    /// What one seller of several gave the last time.
+    Units(Arc<Vec<Unit>>),
+}
+
+impl Current {
+    /// The listings of it as units to send again, save those that `left_out` says are told anew.
+    pub(super) fn units<'a>(
+        &'a self,
+        left_out: &'a dyn Fn(Named<'_>) -> bool,
+    ) -> Box<dyn Iterator<Item = Unit> + 'a> {
+        match self {
+            Self::Snapshot(snapshot) => {
+                let listings = snapshot.listings().iter();
+                let kept = listings.filter(move |listing| {
+                    !left_out(Named {
+                        vehicle_id: Some(&listing.vehicle_id),
+                        vin: listing.vin.as_deref(),
+                        stock: listing.stock.as_deref(),
+                    })
+                });
+                Box::new(kept.filter_map(|listing| listing.to_object().map(Unit::Known)))
+            }
+            Self::Units(units) => {
+                let withdrawn: BTreeSet<usize> = units.iter().filter_map(Unit::withdrawn).collect();
+                let listings = units.iter().filter_map(Unit::listing).enumerate();
+                let kept = listings.filter(move |(at, listing)| {
+                    let text = |name| listing.get(name).and_then(Value::as_str);
+                    let named = Named {
+                        vehicle_id: text("vehicle_id"),
+                        vin: text("vin"),
+                        stock: text("stock"),
+                    };
+                    !withdrawn.contains(at) && !left_out(named)
+                });
+                // Nobody checked these against the contract yet.
+                Box::new(kept.map(|(_, listing)| Unit::Listing(listing.clone())))
+            }
+        }
+    }
+}
+
+/// What a listing is called.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named<'a> {
+    pub(super) vehicle_id: Option<&'a str>,
+    pub(super) vin: Option<&'a str>,
+    pub(super) stock: Option<&'a str>,
+}
+
+impl Unit {
+    fn withdrawn(&self) -> Option<usize> {
+        match self {
+            Self::Withdrawn(at, _) => Some(*at),
+            Self::Listing(_) | Self::Known(_) | Self::Hidden(_) | Self::Rejected(_) => None,
+        }
+    }
+
+    /// The listing, when it is one.
+    pub(super) fn listing(&self) -> Option<&Map<String, Value>> {
+        match self {
+            Self::Listing(listing) | Self::Known(listing) => Some(listing),
+            Self::Withdrawn(..) | Self::Hidden(_) | Self::Rejected(_) => None,
+        }
+    }
 }
 
 /// How a reading ended that did not fail.
@@ -59,6 +131,10 @@ pub struct Trace {
     pub mark: Mark,
     /// Columns that the mapping names and the source lacked.
     pub missing_columns: BTreeSet<String>,
+    /// Fields of published listings that were left out because their cells could not be read.
+    pub dirty: Rejected,
+    /// Those that most listings lack.
+    pub spoilt: BTreeSet<String>,
 }
 
 /// Where units go. It is full when the builder is behind: a sender waits.

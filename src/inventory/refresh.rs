@@ -3,17 +3,17 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::Notify;
 
 use super::build::{Builder, Check, Stamp};
-use super::frame::Frame;
-use super::gone::{Gone, Identifiers};
+use super::frame::{Frame, Rejected};
+use super::gone::{Gone, Roll};
 use super::re_read::LookUps;
-use super::reader::{Reader, Request, Sink, Told, Trace, Unit};
-use super::search::TRAVERSAL_LIFETIMES;
+use super::reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
+use super::readings::Readings;
 use super::settings::Settings;
 use super::status::Status;
 use super::timings::Timings;
@@ -23,7 +23,8 @@ use crate::seal::KeyRing;
 
 /// Units on their way from the source to the builder.
 const UNITS_IN_FLIGHT: usize = 1024;
-const NANOS: i64 = 1_000_000_000;
+/// Reasons for which fields are left out that are named in the log.
+const NAMED: usize = 20;
 
 /// Why a reading was not published. Texts are for operators.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +34,8 @@ pub enum RefreshError {
     Source(String),
     /// Too many units vanished at once.
     #[error(
-        "the reading has {now} units, the last good one {before}: more vanished than the shrink guard permits"
+        "the reading has {now} units, the last good one {before}: more vanished than the shrink guard permits; \
+         if that is right, `forecourt inventory refresh --accept` publishes it"
     )]
     Shrunk { before: usize, now: usize },
     /// The remembered units could not be read.
@@ -41,23 +43,9 @@ pub enum RefreshError {
     Memory(std::io::Error),
 }
 
-/// What the readings so far leave for the next one.
-#[derive(Debug, Default)]
-pub(super) struct Readings {
-    generation: u64,
-    /// When the readings of live traversals began, nanoseconds since 1970.
-    began: Vec<i64>,
-    /// The next reading may shrink, or have lost columns.
-    accept: bool,
-    /// What the last published reading left.
-    trace: Option<Arc<Trace>>,
-    /// When everything was last looked at; nothing when the next reading must do so.
-    reconciled: Option<Instant>,
-}
-
 struct Read {
     builder: Builder,
-    hidden: Vec<Identifiers>,
+    hidden: Roll,
     told: Told,
 }
 
@@ -132,7 +120,8 @@ impl Inventory {
         readings: &mut Readings,
     ) -> Result<(), RefreshError> {
         let started = Instant::now();
-        let stamp = self.stamp(readings);
+        let now = i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX);
+        let stamp = readings.stamp(now, &self.settings);
         self.note_glance().await;
         let read = self.read(readings).await?;
         let read_ms = millis(started);
@@ -152,12 +141,13 @@ impl Inventory {
             smallest_permitted(before, self.settings.shrink_guard)
         };
         let published = blocking(move || inventory.publish(read, stamp, permitted)).await??;
-        readings.generation = stamp.generation;
-        readings.began.push(stamp.read_at);
-        readings.accept = false;
-        self.leave(readings, trace, started);
+        let dirty = trace.dirty.clone();
+        self.tell_dirty(readings, &dirty);
+        readings.published(stamp);
+        readings.leave(&self.settings, trace, started);
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         *status = Status {
+            dirty,
             read_ms,
             ..published
         };
@@ -166,6 +156,7 @@ impl Inventory {
             generation = status.generation,
             vehicles = status.vehicles,
             rejected = status.rejected.total(),
+            dirty = status.dirty.total(),
             read_ms,
             build_ms = status.build_ms,
             "inventory published"
@@ -173,9 +164,21 @@ impl Inventory {
         Ok(())
     }
 
+    /// Names the fields that a reading left out, where the last one did not leave out the same.
+    fn tell_dirty(&self, readings: &Readings, dirty: &Rejected) {
+        let known = readings.trace.as_deref().map(|trace| &trace.dirty);
+        if known == Some(dirty) {
+            return;
+        }
+        let deployment = self.settings.deployment.as_str();
+        for (reason, rows) in dirty.by_reason.iter().take(NAMED) {
+            tracing::warn!(deployment, reason, rows, "field left out");
+        }
+    }
+
     /// Nothing has changed: what is published is as good as read now.
     fn confirm(&self, readings: &mut Readings, stamp: Stamp, trace: Arc<Trace>) {
-        self.leave(readings, trace, Instant::now());
+        readings.leave(&self.settings, trace, Instant::now());
         self.confirmed_at.store(stamp.read_at, Ordering::Relaxed);
         let mut status = self.status.lock().unwrap_or_else(PoisonError::into_inner);
         status.unchanged += 1;
@@ -186,41 +189,6 @@ impl Inventory {
         tracing::debug!(deployment, "inventory unchanged");
     }
 
-    /// Remembers where this reading stood.
-    fn leave(&self, readings: &mut Readings, trace: Arc<Trace>, started: Instant) {
-        if !self.suffices(readings) {
-            readings.reconciled = Some(started);
-        }
-        readings.trace = Some(trace);
-    }
-
-    /// Whether asking for what changed suffices now.
-    fn suffices(&self, readings: &Readings) -> bool {
-        let interval = Duration::from_secs(self.settings.full_refresh_interval_s);
-        let recent = |since: &Instant| since.elapsed() < interval;
-        !readings.accept && readings.reconciled.as_ref().is_some_and(recent)
-    }
-
-    /// The next reading's number and time, later than every earlier one's. What was ordered otherwise
-    /// before the oldest living traversal began may be forgotten.
-    fn stamp(&self, readings: &mut Readings) -> Stamp {
-        let now = i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX);
-        let last = readings.began.last().copied().unwrap_or(i64::MIN);
-        let read_at = now.max(last.saturating_add(1));
-        let lifetime_s = self
-            .settings
-            .cursor_ttl_s
-            .saturating_mul(TRAVERSAL_LIFETIMES);
-        let oldest = now.saturating_sub(lifetime_s.saturating_mul(NANOS));
-        let in_use_then = readings.began.partition_point(|began| *began <= oldest);
-        readings.began.drain(..in_use_then.saturating_sub(1));
-        Stamp {
-            generation: readings.generation + 1,
-            read_at,
-            keep_after: readings.began.first().copied().unwrap_or(read_at),
-        }
-    }
-
     async fn read(&self, readings: &Readings) -> Result<Read, RefreshError> {
         let (sink, units) = mpsc::sync_channel(UNITS_IN_FLIGHT);
         let (frame, check) = (Arc::clone(&self.frame), Arc::clone(&self.check));
@@ -228,8 +196,8 @@ impl Inventory {
         let request = Request {
             sink: Sink::new(sink),
             trace: readings.trace.clone(),
-            current: self.current.load_full(),
-            changes: self.suffices(readings),
+            current: self.current.load_full().map(Current::Snapshot),
+            changes: readings.suffices(&self.settings),
             accept: readings.accept,
         };
         let (told, taken) = tokio::join!((self.reader.read)(request), taking);
@@ -254,7 +222,11 @@ impl Inventory {
             });
         }
         let known = self.gone.load_full();
-        let gone = known.after(&snapshot, read.hidden, self.clock.now().as_second());
+        let gone = known.after(
+            snapshot.identifiers(),
+            &read.hidden,
+            self.clock.now().as_second(),
+        );
         if let Some(directory) = &self.settings.directory
             && !gone.same_as(&known)
             && let Err(error) = gone.write(directory)
@@ -279,18 +251,14 @@ impl Inventory {
 }
 
 /// Takes units until the reader is done.
-fn build(
-    units: mpsc::Receiver<Unit>,
-    mut builder: Builder,
-    check: &Check,
-) -> (Builder, Vec<Identifiers>) {
-    let mut hidden = Vec::new();
+fn build(units: mpsc::Receiver<Unit>, mut builder: Builder, check: &Check) -> (Builder, Roll) {
+    let mut hidden = Roll::default();
     for unit in units {
         match unit {
             Unit::Listing(listing) => builder.push(listing, check),
             Unit::Known(listing) => builder.push(listing, &|_| Ok(())),
             Unit::Withdrawn(at, reason) => builder.withdraw(at, reason),
-            Unit::Hidden(identifiers) => hidden.push(identifiers),
+            Unit::Hidden(identifiers) => hidden.enter(&identifiers),
             Unit::Rejected(reason) => builder.reject(reason),
         }
     }
@@ -318,16 +286,4 @@ fn smallest_permitted(before: usize, guard: f64) -> usize {
 
 fn millis(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
-}
-
-impl Inventory {
-    /// The snapshot-free parts that a look-up at the source needs.
-    pub(super) fn listing_of(
-        &self,
-        listing: serde_json::Map<String, serde_json::Value>,
-    ) -> Option<Arc<super::Listing>> {
-        let mut builder = Builder::new(Arc::clone(&self.frame));
-        builder.push(listing, &*self.check);
-        builder.into_listings().pop()
-    }
 }

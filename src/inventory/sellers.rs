@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::{Map, Value};
 
+use super::frame::Rejected;
 use super::gone::Identifiers;
-use super::reader::{Reader, Request, Sink, Told, Trace, Unit};
+use super::reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
 
 /// Sources read at one time.
 const AT_ONCE: usize = 4;
@@ -38,6 +39,8 @@ struct Last {
     when: Instant,
     units: Arc<Vec<Unit>>,
     trace: Arc<Trace>,
+    /// A reading has failed since: what changed is no longer enough.
+    failed: bool,
 }
 
 impl Reader {
@@ -57,8 +60,11 @@ impl Reader {
         let mut reader = Self::asked(move |request| {
             let sellers = read_sellers.clone();
             async move {
-                read(sellers, keep, request).await?;
-                Ok(Told::Units(Trace::default()))
+                read(sellers.clone(), keep, request).await?;
+                Ok(Told::Units(Trace {
+                    dirty: dirty(&sellers),
+                    ..Trace::default()
+                }))
             }
         });
         if sellers.iter().any(|seller| seller.reader.glance.is_some()) {
@@ -89,10 +95,10 @@ async fn read(
     request: Request,
 ) -> Result<(), String> {
     let count = sellers.len();
-    let accept = request.accept;
+    let (accept, changes) = (request.accept, request.changes);
     let mut readings = stream::iter(sellers)
         .map(|seller| async move {
-            let units = seller.read(keep, accept).await;
+            let units = seller.read(keep, accept, changes).await;
             (seller, units)
         })
         .buffer_unordered(AT_ONCE);
@@ -103,7 +109,7 @@ async fn read(
         match units {
             Ok(units) => {
                 let (sink, first) = (request.sink.clone(), sent);
-                sent += units.iter().filter(|unit| is_listing(unit)).count();
+                sent += units.iter().filter_map(Unit::listing).count();
                 let giving = tokio::task::spawn_blocking(move || {
                     let mut own = units.iter().map(|unit| seller.own(unit.clone(), first));
                     own.try_for_each(|unit| sink.give(unit))
@@ -119,8 +125,17 @@ async fn read(
     Err(away.join("; "))
 }
 
-fn is_listing(unit: &Unit) -> bool {
-    matches!(unit, Unit::Listing(_) | Unit::Known(_))
+/// What the sellers' last readings left out, each with its seller.
+fn dirty(sellers: &[Arc<Seller>]) -> Rejected {
+    let mut all = Rejected::default();
+    for seller in sellers {
+        let last = seller.last();
+        let own = last.iter().flat_map(|last| &last.trace.dirty.by_reason);
+        for (reason, count) in own {
+            all.add(format!("{}: {reason}", seller.dealer_id), *count);
+        }
+    }
+    all
 }
 
 /// Asks the one seller whose unit it is.
@@ -142,15 +157,22 @@ async fn look_up(sellers: &[Arc<Seller>], wanted: Identifiers) -> Result<Vec<Uni
 
 impl Seller {
     /// All units as the source has them now, or as it had them last.
-    async fn read(&self, keep: Option<Duration>, accept: bool) -> Result<Arc<Vec<Unit>>, String> {
+    async fn read(
+        &self,
+        keep: Option<Duration>,
+        accept: bool,
+        changes: bool,
+    ) -> Result<Arc<Vec<Unit>>, String> {
         let last = self.last().clone();
         let (sink, units) = mpsc::sync_channel(UNITS_IN_FLIGHT);
         let taking = tokio::task::spawn_blocking(move || units.into_iter().collect::<Vec<_>>());
         let request = Request {
             sink: Sink::new(sink),
             trace: last.as_ref().map(|last| Arc::clone(&last.trace)),
-            current: None,
-            changes: false,
+            current: last
+                .as_ref()
+                .map(|last| Current::Units(Arc::clone(&last.units))),
+            changes: changes && last.as_ref().is_some_and(|last| !last.failed),
             accept,
         };
         let (told, taken) = tokio::join!((self.reader.read)(request), taking);
@@ -166,6 +188,9 @@ impl Seller {
             (Err(cause), _, _) => cause,
         };
         tracing::warn!(dealer_id = self.dealer_id, cause, "seller not read");
+        if let Some(last) = &mut *self.last() {
+            last.failed = true;
+        }
         match last {
             Some(last) if keep.is_none_or(|keep| last.when.elapsed() <= keep) => Ok(last.units),
             Some(_) | None => Err(cause),
@@ -181,6 +206,7 @@ impl Seller {
             when: Instant::now(),
             units: Arc::clone(&units),
             trace: Arc::new(trace),
+            failed: false,
         });
         units
     }

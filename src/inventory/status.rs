@@ -16,6 +16,9 @@ pub struct Status {
     pub gone: usize,
     /// Units of the last reading that could not be published, by reason.
     pub rejected: Rejected,
+    /// Fields of published listings that the last reading left out because their cells could not be read,
+    /// by reason.
+    pub dirty: Rejected,
     /// Listings that name a rooftop which no profile has: they match no `near`.
     pub unknown_rooftops: u64,
     /// How long the last published reading took, its mapping included, and then its indexing.

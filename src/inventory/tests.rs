@@ -6,5 +6,8 @@ mod differential;
 mod examples;
 mod traversal;
 mod refreshing;
+mod gone;
 mod keeping;
 mod mapped;
+mod bad_sources;
+mod sellers;

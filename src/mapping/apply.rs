@@ -8,6 +8,7 @@ use super::features;
 use super::fees;
 use super::model::{Field, Filter, Model, Price};
 use super::scope::{RowView, Scope};
+use super::warning::WITHHELD;
 use super::{Identifiers, Outcome, Row, Tables, Warning, vin};
 
 /// Fields that name the vehicle; they are mapped first, so that every outcome can say which it was.
@@ -199,7 +200,7 @@ impl Work<'_> {
             self.warnings.push(Warning {
                 field: "price".to_owned(),
                 column: price.field.column(),
-                value_class: "an amount".to_owned(),
+                value_class: WITHHELD.to_owned(),
                 reason,
             });
         }

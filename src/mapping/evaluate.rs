@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::explain::FieldTrace;
-use super::field::{class_of, finish};
+use super::field::class_of;
+use super::finish::finish;
 use super::model::{Field, Origin};
 use super::path::Path;
 use super::scope::Scope;

@@ -14,6 +14,7 @@ mod features;
 mod fees;
 mod field;
 mod finding;
+mod finish;
 pub mod init;
 mod model;
 mod path;
@@ -25,6 +26,7 @@ mod spec;
 mod step;
 mod steps;
 mod vin;
+mod warning;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -40,6 +42,7 @@ pub use explain::{Explanation, FieldTrace};
 pub use finding::Finding;
 pub use plan::Plan;
 use rooftop::Rooftops;
+pub use warning::Warning;
 
 /// What a source yields for one vehicle: its cells and the child rows that belong to it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -141,15 +144,6 @@ pub struct Identifiers {
     pub vehicle_id: Option<String>,
     pub vin: Option<String>,
     pub stock: Option<String>,
-}
-
-/// A value that did not make it. Holds what kind of value it was, never the value.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Warning {
-    pub field: String,
-    pub column: String,
-    pub value_class: String,
-    pub reason: String,
 }
 
 /// What a row became.

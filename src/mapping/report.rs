@@ -6,7 +6,7 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::{Mapping, Outcome, Resolved, Warning};
+use super::{Dropped, Mapping, Outcome, Warning};
 
 /// Counts over one reading.
 #[derive(Clone, Debug, Default)]
@@ -75,11 +75,11 @@ impl Report {
     }
 
     /// Counts what the duplicate rule dropped.
-    pub fn duplicates(&mut self, resolved: &Resolved) {
-        for dropped in &resolved.dropped {
+    pub fn duplicates(&mut self, dropped: &[Dropped], shared_stock: &[String]) {
+        for dropped in dropped {
             *self.duplicates.entry(dropped.reason.clone()).or_default() += 1;
         }
-        self.shared_stock.clone_from(&resolved.shared_stock);
+        self.shared_stock = shared_stock.to_vec();
     }
 
     /// Counts a row that the source could not give whole.

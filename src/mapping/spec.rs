@@ -188,6 +188,8 @@ pub(super) struct DateTimeSpec {
     pub(super) zone: Option<String>,
     /// The column that holds the IANA name.
     pub(super) zone_from: Option<String>,
+    /// The table of zones, where that column holds a place's code.
+    pub(super) zones: Option<String>,
     #[serde(default)]
     pub(super) ambiguous: Ambiguous,
 }

@@ -57,6 +57,7 @@ pub(super) enum Step {
         formats: Vec<String>,
         zone: Option<TimeZone>,
         zone_from: Option<Path>,
+        zones: Option<Arc<Zones>>,
         ambiguous: Ambiguous,
     },
     Boolean(Arc<BTreeMap<String, Option<bool>>>),
@@ -69,6 +70,9 @@ pub(super) enum Step {
     Urls(Option<String>),
     Pick(Path),
 }
+
+/// Time zones by the code of a place.
+pub(super) type Zones = BTreeMap<String, TimeZone>;
 
 /// Steps that only rewrite text.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -8,10 +8,12 @@ pub mod rest;
 pub mod sql;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeSet;
 use std::fmt;
+
+use serde_json::{Map, Value};
 
 use crate::mapping::{Plan, Row, Tables};
 pub use mark::{Mark, Since};
@@ -41,6 +43,9 @@ enum Reader {
 
 /// Rows passed over that are remembered one by one; the others are only counted.
 const MAX_SKIPPED: usize = 1_000;
+
+/// Members of a JSON or XML row; and different ones over all rows that are remembered.
+const MAX_MEMBERS: usize = 2_000;
 
 /// How much of a source a reading gave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,6 +78,26 @@ pub struct Read {
 }
 
 impl Read {
+    /// Takes a row whose members may differ from the last one's; none where it has more than any vehicle.
+    fn object(&mut self, fields: Map<String, Value>) -> Option<Row> {
+        self.rows += 1;
+        if fields.len() > MAX_MEMBERS {
+            let reason = format!("has {} members, more than {MAX_MEMBERS}", fields.len());
+            let row = self.rows;
+            self.skip(Skipped { row, reason });
+            return None;
+        }
+        for name in fields.keys() {
+            if self.columns.len() < MAX_MEMBERS && !self.columns.contains(name) {
+                self.columns.insert(name.clone());
+            }
+        }
+        Some(Row {
+            fields,
+            ..Row::default()
+        })
+    }
+
     fn skip(&mut self, skipped: Skipped) {
         self.skipped_rows += 1;
         if self.skipped.len() < MAX_SKIPPED {
@@ -91,7 +116,7 @@ pub struct Skipped {
 
 /// Where a reading failed.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{source_name}: {step}: {words}")]
+#[error("{source_name}: {step}: {words}{}", .fault.remedy())]
 pub struct SourceError {
     /// The source, without credentials.
     pub source_name: String,
@@ -125,6 +150,18 @@ impl Fault {
     /// Whether trying again later can help without anybody's doing.
     pub fn is_transient(self) -> bool {
         matches!(self, Self::Unreachable | Self::Timeout)
+    }
+
+    /// What a person can do, where the words do not say it themselves.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::Settings | Self::Data => "",
+            Self::Unreachable => "; check that it is there and can be reached from here",
+            Self::Refused => "; check the user, the password or key, and their rights",
+            Self::Query => "; compare what is asked for with what the source has now",
+            Self::Limit => "; raise that limit in the source's settings, if so much is right",
+            Self::Timeout => "; it is tried again later",
+        }
     }
 }
 

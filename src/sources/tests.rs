@@ -1,5 +1,6 @@
 //! Tests of the sources room: real databases, started here and ended here.
 
+mod database_tls;
 mod dbf;
 mod feed;
 mod feed_places;
@@ -8,6 +9,6 @@ mod postgres;
 mod changes;
 mod rest;
 mod rest_ways;
-mod servers;
+pub(crate) mod servers;
 mod sqlite;
 mod sqlserver;

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// Lines that a person may edit, add or delete.
 const MAX_EDITS: usize = 10;
 
-fn forecourt(args: &[&str]) -> Output {
+pub(crate) fn forecourt(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_forecourt"))
         .args(args)
         .env_clear()
@@ -18,19 +18,19 @@ fn forecourt(args: &[&str]) -> Output {
         .unwrap()
 }
 
-fn text(output: &Output) -> String {
+pub(crate) fn text(output: &Output) -> String {
     let (out, err) = (output.stdout.clone(), output.stderr.clone());
     String::from_utf8([out, err].concat()).unwrap()
 }
 
 /// One line that a person changes: the line that begins so becomes the new one, or goes where that is empty.
 /// A beginning with `+` stays and gets the new one after it.
-type Edit = (&'static str, &'static str);
+pub(crate) type Edit = (&'static str, &'static str);
 
-struct Case {
+pub(crate) struct Case {
     preset: &'static str,
     renamed: &'static [(&'static str, &'static str)],
-    edits: &'static [Edit],
+    pub(crate) edits: &'static [Edit],
 }
 
 /// The preset's expected vehicles in a folder of their own.
@@ -69,7 +69,7 @@ fn renamed_csv(case: &Case, folder: &Path) -> PathBuf {
 }
 
 /// The pages of a sample as one document with other member names.
-fn renamed_json(case: &Case, items: &str, folder: &Path) -> PathBuf {
+pub(crate) fn renamed_json(case: &Case, items: &str, folder: &Path) -> PathBuf {
     fn renamed(case: &Case, value: Value) -> Value {
         match value {
             Value::Object(members) => Value::Object(
@@ -151,17 +151,20 @@ fn run_on(case: &Case, from: &str, folder: &Path, more: &[&str]) {
         "{said}"
     );
 
-    assert!(
-        case.edits.len() <= MAX_EDITS,
-        "{preset}: {} edits",
-        case.edits.len()
-    );
-    let mut lines: Vec<String> = fs::read_to_string(&mapping)
+    edit(preset, &mapping, case.edits);
+    let output = test(folder);
+    assert_eq!(output.status.code(), Some(0), "{preset}: {}", text(&output));
+}
+
+/// Makes a person's edits.
+pub(crate) fn edit(preset: &str, mapping: &Path, edits: &[Edit]) {
+    assert!(edits.len() <= MAX_EDITS, "{preset}: {} edits", edits.len());
+    let mut lines: Vec<String> = fs::read_to_string(mapping)
         .unwrap()
         .lines()
         .map(str::to_owned)
         .collect();
-    for (begins, new) in case.edits {
+    for (begins, new) in edits {
         assert!(!new.contains('\n'), "one line an edit");
         let start = begins.trim_start_matches('+');
         let at = lines.iter().position(|line| line.starts_with(start));
@@ -172,9 +175,7 @@ fn run_on(case: &Case, from: &str, folder: &Path, more: &[&str]) {
             (false, false) => (*new).clone_into(&mut lines[at]),
         }
     }
-    fs::write(&mapping, lines.join("\n")).unwrap();
-    let output = test(folder);
-    assert_eq!(output.status.code(), Some(0), "{preset}: {}", text(&output));
+    fs::write(mapping, lines.join("\n")).unwrap();
 }
 
 const AS_OF: Edit = ("updated_at", "updated_at = { provenance = \"as_of\" }");
@@ -318,9 +319,9 @@ fn google() {
     run(&case, sample.to_str().unwrap(), folder.path());
 }
 
-#[test]
-fn fortellis() {
-    let case = Case {
+/// What a person does about the names of a Fortellis style API whose members are called otherwise.
+pub(crate) fn fortellis_case() -> Case {
+    Case {
         preset: "fortellis-rest",
         renamed: &[
             ("vin", "vehicleVin"),
@@ -358,7 +359,12 @@ fn fortellis() {
                 "rooftop = { HPM01 = \"Harbor Point Motors\", HPC01 = \"Harbor Point Cycles\" }",
             ),
         ],
-    };
+    }
+}
+
+#[test]
+fn fortellis() {
+    let case = fortellis_case();
     let folder = folder(&case);
     let sample = renamed_json(&case, "results", folder.path());
     run(&case, sample.to_str().unwrap(), folder.path());

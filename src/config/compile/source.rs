@@ -107,6 +107,8 @@ fn database(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sql::Settings> {
     settings.max_rows = raw.max_rows.unwrap_or(settings.max_rows);
     settings.max_child_rows = raw.max_child_rows.unwrap_or(settings.max_child_rows);
     settings.max_changed_rows = raw.max_changed_rows.unwrap_or(settings.max_changed_rows);
+    settings.max_columns = raw.max_columns.unwrap_or(settings.max_columns);
+    settings.max_row_bytes = raw.max_row_bytes.unwrap_or(settings.max_row_bytes);
     settings.danger_accept_any_certificate = raw.danger_accept_any_certificate;
     Some(settings)
 }

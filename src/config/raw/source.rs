@@ -34,6 +34,10 @@ pub struct Sql {
     pub max_child_rows: Option<u64>,
     /// More changed rows than this are an error, and the next reading reads all. Default 50000.
     pub max_changed_rows: Option<u64>,
+    /// More columns than this are an error. Default 500.
+    pub max_columns: Option<usize>,
+    /// A row that has more bytes is an error. Default 1048576.
+    pub max_row_bytes: Option<usize>,
 }
 
 /// `[deployments.ID.inventory.source]` with `kind = "feed"`: a file that another system writes.

@@ -52,7 +52,7 @@ fn asked(
         let current = request
             .current
             .as_ref()
-            .map_or(0, |snapshot| snapshot.len());
+            .map_or(0, |current| current.units(&|_| false).count());
         seen.lock().unwrap().push(format!(
             "{known} {current} {} {}",
             request.changes, request.accept

@@ -92,7 +92,7 @@ const PLAIN: &str = "name = 'v'\n[source]\nkind = 'sql'\nquery = 'SELECT id, vin
     [tables.state]\nA = 'available'\nS = { hide = 'sold' }\n\
     [updated_at]\nprovenance = 'source_column'\nfrom = 'changed'\nsteps = [{ datetime = { format = 'rfc3339' } }]\n";
 
-async fn plain(file: &std::path::Path) -> (SqlitePool, World, Reader) {
+pub(super) async fn plain(file: &std::path::Path) -> (SqlitePool, World, Reader) {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(true);
@@ -114,7 +114,7 @@ async fn plain(file: &std::path::Path) -> (SqlitePool, World, Reader) {
     )
 }
 
-fn models(inventory: &Inventory) -> Vec<String> {
+pub(super) fn models(inventory: &Inventory) -> Vec<String> {
     let page = search(inventory, json!({"pagination": {"limit": 100}}));
     let mut models: Vec<String> = page
         .vehicles

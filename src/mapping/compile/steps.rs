@@ -6,14 +6,15 @@ use std::sync::Arc;
 use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 use regex::Regex;
+use serde_json::Value as JsonValue;
 use toml::Value;
 
 use super::super::expression::{Expr, Template};
-use super::super::field::is_web_address;
 use super::super::finding::suggest;
+use super::super::finish::is_web_address;
 use super::super::path::Path;
 use super::super::spec::{self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
-use super::super::step::{Step, TextStep};
+use super::super::step::{CodeTable, Entry, Step, TextStep, Zones};
 use super::super::steps::number::Format;
 use super::super::steps::text::plain;
 use super::Compiler;
@@ -68,7 +69,7 @@ impl Compiler {
             Spec::Century(spec) => Step::Century(spec.pivot),
             Spec::Date(spec) => Step::Date(formats(spec.format.list(), &[])?),
             Spec::Time(spec) => Step::Time(formats(spec.format.list(), &[])?),
-            Spec::Datetime(spec) => datetime(&spec)?,
+            Spec::Datetime(spec) => self.datetime(&spec)?,
             Spec::Boolean(spec) => Step::Boolean(words(&spec)?),
             Spec::Extract(spec) => Step::Extract(pattern(&spec.pattern)?),
             Spec::Replace(spec) => Step::Replace(pattern(&spec.pattern)?, spec.with),
@@ -95,12 +96,7 @@ impl Compiler {
     }
 
     fn table_step(&mut self, spec: &TableSpec, before: &[Step]) -> Result<Step, String> {
-        let Some(table) = self.tables.get(&spec.of) else {
-            let near = suggest(&spec.of, self.tables.keys().map(String::as_str));
-            return Err(format!("there is no [tables.{}]; {near}", spec.of));
-        };
-        let table = Arc::clone(table);
-        self.used_tables.insert(spec.of.clone());
+        let table = self.table_of(&spec.of)?;
         if let Some((code, why)) = unreachable(table.0.keys(), before) {
             return Err(format!(
                 "[tables.{}] entry \"{code}\" cannot be reached: {why}",
@@ -112,6 +108,55 @@ impl Compiler {
             miss: spec.miss,
         })
     }
+
+    fn datetime(&mut self, spec: &DateTimeSpec) -> Result<Step, String> {
+        let formats = formats(spec.format.list(), NAMED_TIMES)?;
+        let zone = spec.zone.as_deref().map(zone).transpose()?;
+        let zone_from = spec.zone_from.as_deref().map(Path::parse).transpose()?;
+        let zones = spec.zones.as_deref().map(|name| self.zones(name));
+        let zones = zones.transpose()?.map(Arc::new);
+        if zones.is_some() && zone_from.is_none() {
+            return Err("`zones` needs `zone_from`, the column with a place's code".to_owned());
+        }
+        let needs_zone = formats.iter().any(|text| {
+            !NAMED_TIMES.contains(&text.as_str()) && !text.contains("%z") && !text.contains("%:z")
+        });
+        if needs_zone && zone.is_none() && zone_from.is_none() {
+            return Err("a time without an offset needs `zone` or `zone_from`".to_owned());
+        }
+        Ok(Step::DateTime {
+            formats,
+            zone,
+            zone_from,
+            zones,
+            ambiguous: spec.ambiguous,
+        })
+    }
+
+    /// A code table whose values are time zones.
+    fn zones(&mut self, name: &str) -> Result<Zones, String> {
+        let table = self.table_of(name)?;
+        let zones = table.0.iter().map(|(code, entry)| match entry {
+            Entry::Value(JsonValue::String(named)) => Ok((code.clone(), zone(named)?)),
+            Entry::Value(_) | Entry::Hide(_) => {
+                Err(format!("[tables.{name}] entry \"{code}\" is no time zone"))
+            }
+        });
+        zones.collect()
+    }
+
+    fn table_of(&mut self, name: &str) -> Result<Arc<CodeTable>, String> {
+        let Some(table) = self.tables.get(name) else {
+            let near = suggest(name, self.tables.keys().map(String::as_str));
+            return Err(format!("there is no [tables.{name}]; {near}"));
+        };
+        self.used_tables.insert(name.to_owned());
+        Ok(Arc::clone(table))
+    }
+}
+
+fn zone(name: &str) -> Result<TimeZone, String> {
+    TimeZone::get(name).map_err(|_| format!("`{name}` is no time zone"))
 }
 
 /// A code that the steps before a table never let through, and why.
@@ -141,7 +186,7 @@ fn loses(step: &Step, code: &str) -> bool {
         Step::Text(TextStep::Upper) => code.to_uppercase() != code,
         Step::Text(TextStep::Lower) => code.to_lowercase() != code,
         Step::Number(_) | Step::Round | Step::Century(_) => {
-            let number = code.parse::<f64>().ok().map(super::super::field::number);
+            let number = code.parse::<f64>().ok().map(super::super::finish::number);
             number.is_none_or(|number| plain(&number) != code)
         }
         Step::Sentinel {
@@ -210,27 +255,6 @@ fn formats(texts: &[String], named: &[&str]) -> Result<Vec<String>, String> {
             .map_err(|error| format!("`{text}`: {error}"))?;
     }
     Ok(texts.to_vec())
-}
-
-fn datetime(spec: &DateTimeSpec) -> Result<Step, String> {
-    let formats = formats(spec.format.list(), NAMED_TIMES)?;
-    let zone = match &spec.zone {
-        Some(name) => Some(TimeZone::get(name).map_err(|_| format!("`{name}` is no time zone"))?),
-        None => None,
-    };
-    let zone_from = spec.zone_from.as_deref().map(Path::parse).transpose()?;
-    let needs_zone = formats.iter().any(|text| {
-        !NAMED_TIMES.contains(&text.as_str()) && !text.contains("%z") && !text.contains("%:z")
-    });
-    if needs_zone && zone.is_none() && zone_from.is_none() {
-        return Err("a time without an offset needs `zone` or `zone_from`".to_owned());
-    }
-    Ok(Step::DateTime {
-        formats,
-        zone,
-        zone_from,
-        ambiguous: spec.ambiguous,
-    })
 }
 
 fn words(spec: &BooleanSpec) -> Result<Arc<BTreeMap<String, Option<bool>>>, String> {

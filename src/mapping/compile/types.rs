@@ -1,7 +1,8 @@
 //! What a field's last step gives against what its member takes: a mapping that could never fill a member does not
 //! load. Must not run a step.
 
-use super::super::field::{Kind, finish};
+use super::super::field::Kind;
+use super::super::finish::finish;
 use super::super::model::Origin;
 use super::super::step::{Entry, Step, TextStep, name_of};
 use super::Compiler;

@@ -8,6 +8,7 @@ mod codes;
 mod column;
 mod draft;
 mod equipment;
+mod listing;
 mod members;
 mod schema;
 mod steps;

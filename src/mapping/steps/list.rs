@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::super::field::is_web_address;
+use super::super::finish::is_web_address;
 use super::Stop;
 use super::text::plain;
 

@@ -109,10 +109,13 @@ fn scalar(step: &Step, value: Value, scope: &Scope<'_>) -> Result<Value, Stop> {
             formats,
             zone,
             zone_from,
+            zones,
             ambiguous,
         } => {
             let named = zone_from.as_ref().and_then(|path| scope.pick(path));
-            time::datetime(&value, formats, zone.as_ref(), named, *ambiguous)
+            let named = time::named(named, zones.as_deref())?;
+            let zone = named.as_ref().or(zone.as_ref());
+            time::datetime(&value, formats, zone, *ambiguous)
         }
         Step::Boolean(words) => text::boolean(&value, words),
         Step::Extract(pattern) => Ok(text::extract(&value, pattern)),

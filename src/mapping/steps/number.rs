@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::field::{exact, number};
+use super::super::finish::{exact, number};
 use super::super::spec::Unit;
 use super::Stop;
 use super::text::plain;

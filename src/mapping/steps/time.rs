@@ -7,6 +7,7 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use serde_json::Value;
 
 use super::super::spec::Ambiguous;
+use super::super::step::Zones;
 use super::Stop;
 use super::text::plain;
 
@@ -47,12 +48,33 @@ fn plausible(date: Date) -> bool {
     (1900..=2100).contains(&date.year())
 }
 
+/// The zone that a column names, or the one of the place whose code it holds; none where it is empty.
+pub(super) fn named(
+    value: Option<&Value>,
+    zones: Option<&Zones>,
+) -> Result<Option<TimeZone>, Stop> {
+    let text = value.map(plain).unwrap_or_default();
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    match zones {
+        Some(zones) => match zones.get(text) {
+            Some(zone) => Ok(Some(zone.clone())),
+            None => Err(Stop::dirty("its place is not in the table of zones")),
+        },
+        None => match TimeZone::get(text) {
+            Ok(zone) => Ok(Some(zone)),
+            Err(_) => Err(Stop::dirty("its time zone column names no known zone")),
+        },
+    }
+}
+
 /// An instant as RFC 3339 in UTC.
 pub(super) fn datetime(
     value: &Value,
     formats: &[String],
     zone: Option<&TimeZone>,
-    named: Option<&Value>,
     ambiguous: Ambiguous,
 ) -> Result<Value, Stop> {
     let text = plain(value);
@@ -60,14 +82,6 @@ pub(super) fn datetime(
     if text.is_empty() {
         return Ok(Value::Null);
     }
-    let named = match named.map(plain) {
-        Some(name) if !name.trim().is_empty() => Some(
-            TimeZone::get(name.trim())
-                .map_err(|_| Stop::dirty("its time zone column names no known zone"))?,
-        ),
-        _ => None,
-    };
-    let zone = named.as_ref().or(zone);
     let mut last = Stop::dirty("is no time of the given format");
     for format in formats {
         match read(text, format, zone, ambiguous) {

@@ -1002,3 +1002,67 @@ fn what_is_not_for_sale_is_never_published() {
     assert!(matches!(torn, Outcome::Rejected { .. }), "{torn:?}");
     assert!(matches!(with("status", ""), Outcome::Rejected { .. }));
 }
+
+#[test]
+fn a_time_is_read_in_the_zone_of_its_rooftop() {
+    let text = "name = 'z'\n[source]\nkind = 'feed'\nformat = 'csv'\n[fields]\nvehicle_id = 'id'\n\
+        status = { value = 'available' }\n[updated_at]\nprovenance = 'source_column'\nfrom = 'at'\n\
+        steps = [{ datetime = { format = '%Y-%m-%d %H:%M', zone_from = 'LOC', zones = 'zones', ambiguous = 'later' } }]\n\
+        [tables]\nzones = { W = 'America/Los_Angeles', E = 'America/New_York', P = 'America/Phoenix' }\n";
+    let mapping = Mapping::parse(text).unwrap();
+    let at = |time: &str, place: &str| {
+        let fields = json!({ "id": "1", "at": time, "LOC": place });
+        match mapping.apply(&row(fields), &Tables::new()) {
+            Outcome::Published(listing, _) => {
+                Ok(listing["updated_at"].as_str().unwrap().to_owned())
+            }
+            Outcome::Rejected { reason, .. } | Outcome::Hidden { reason, .. } => Err(reason),
+        }
+    };
+    for (time, place, instant) in [
+        ("2026-11-20 04:00", "W ", "2026-11-20T12:00:00Z"),
+        ("2026-11-20 04:00", "E", "2026-11-20T09:00:00Z"),
+        // The hour that the clocks repeat in one place and not in the other.
+        ("2026-11-01 01:30", "W", "2026-11-01T09:30:00Z"),
+        ("2026-11-01 01:30", "P", "2026-11-01T08:30:00Z"),
+    ] {
+        assert_eq!(at(time, place).unwrap(), instant, "{time} {place}");
+    }
+    assert!(
+        at("2026-11-20 04:00", "X")
+            .unwrap_err()
+            .contains("not in the table of zones")
+    );
+    assert!(
+        at("2026-11-20 04:00", "").is_err(),
+        "no place, no zone, no time"
+    );
+    for (change, to, word) in [
+        (
+            "'America/Phoenix'",
+            "'Mars/Base'",
+            "`Mars/Base` is no time zone",
+        ),
+        (
+            "'America/Phoenix'",
+            "{ hide = 'x' }",
+            "entry \"P\" is no time zone",
+        ),
+        (
+            "zones = 'zones'",
+            "zones = 'zone'",
+            "there is no [tables.zone]",
+        ),
+        (
+            "zone_from = 'LOC'",
+            "zone = 'UTC'",
+            "`zones` needs `zone_from`",
+        ),
+    ] {
+        let found = findings(&text.replacen(change, to, 1));
+        assert!(
+            found.iter().any(|finding| finding.reason.contains(word)),
+            "{word}: {found:?}"
+        );
+    }
+}

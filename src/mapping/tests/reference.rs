@@ -310,12 +310,12 @@ const NEEDS: &[Need] = &[
         ),
     },
     Need {
-        what: "Dates and times with format, zone, epoch, and the hour that the clocks repeat",
-        written: "[fields]\ninventory_date = { from = \"IN\", steps = [{ date = \"%Y%m%d\" }] }\n[updated_at]\nprovenance = \"source_column\"\nfrom = \"CHG\"\nsteps = [{ datetime = { format = \"%m/%d/%Y %I:%M:%S %p\", zone_from = \"TZ\", ambiguous = \"earlier\" } }]",
-        row: r#"{"IN":"20260902","CHG":"11/1/2026 1:30:00 AM","TZ":"America/Los_Angeles"}"#,
+        what: "Dates and times with format, epoch, zone (one, a column's, or the rooftop's by its code), and the hour that the clocks repeat",
+        written: "[fields]\ninventory_date = { from = \"IN\", steps = [{ date = \"%Y%m%d\" }] }\n[updated_at]\nprovenance = \"source_column\"\nfrom = \"CHG\"\nsteps = [{ datetime = { format = \"%m/%d/%Y %I:%M:%S %p\", zone_from = \"LOC\", zones = \"zones\", ambiguous = \"earlier\" } }]\n[tables]\nzones = { MAIN = \"America/Los_Angeles\", EAST = \"America/New_York\" }",
+        row: r#"{"IN":"20260902","CHG":"11/1/2026 1:30:00 AM","LOC":"MAIN"}"#,
         becomes: r#"{"inventory_date":"2026-09-02","updated_at":"2026-11-01T08:30:00Z"}"#,
         wrong: Wrong::Row(
-            r#"{"IN":"20261345","CHG":"11/2/2026 1:30:00 AM","TZ":"America/Los_Angeles"}"#,
+            r#"{"IN":"20261345","CHG":"11/2/2026 1:30:00 AM","LOC":"MAIN"}"#,
             "is no date of the given format",
         ),
     },

@@ -84,7 +84,9 @@ impl<'a> Text<'a> {
                 Ok(read) => read,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
-                    let words = format!("the file ends early or is damaged: {error}");
+                    let words = format!(
+                        "the file ends early or is damaged: {error}; let it be sent again, whole"
+                    );
                     return Err(self.fail(Fault::Data, &words));
                 }
             };

@@ -85,7 +85,7 @@ fn delimiter(text: &mut Text<'_>, plan: &FeedPlan) -> Result<u8, Failure> {
         .trim_start()
         .to_lowercase();
     if lower.starts_with("<!doctype") || lower.starts_with("<html") {
-        let words = "the file begins like a web page, not like CSV: a login or error page?";
+        let words = "the file begins like a web page, not like CSV: a login or error page? check where it comes from";
         return Err((Fault::Data, words.to_owned()));
     }
     if let Some(given) = plan.delimiter {

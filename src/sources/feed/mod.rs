@@ -12,7 +12,6 @@ mod place;
 mod settings;
 mod xml;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -173,29 +172,22 @@ fn take(item: Item, read: &mut Read, sink: &mut (impl FnMut(Row, &Tables) + Send
             read.columns = columns.into_iter().collect();
             read.columns_are_fixed = true;
         }
-        Item::Row(fields) => {
+        Item::Row(fields) if read.columns_are_fixed => {
             read.rows += 1;
-            if !read.columns_are_fixed {
-                note(&mut read.columns, &fields);
-            }
             let row = Row {
                 fields,
                 ..Row::default()
             };
             sink(row, &read.tables);
         }
+        Item::Row(fields) => {
+            if let Some(row) = read.object(fields) {
+                sink(row, &read.tables);
+            }
+        }
         Item::Skipped(row, reason) => {
             read.rows += 1;
             read.skip(Skipped { row, reason });
-        }
-    }
-}
-
-/// Remembers the members seen, up to a sensible number.
-fn note(columns: &mut BTreeSet<String>, fields: &Map<String, Value>) {
-    for name in fields.keys() {
-        if columns.len() < 2_000 && !columns.contains(name) {
-            columns.insert(name.clone());
         }
     }
 }

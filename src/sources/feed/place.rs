@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::super::Fault;
-use super::super::http::{Failure, Got, Site, Version, Wanted};
+use super::super::http::{Failure, Got, Site, Version, Wanted, naming};
 use super::super::mark::{Mark, Stamp};
 use super::settings::Web;
 
@@ -163,7 +163,8 @@ pub(super) async fn fetch(
         since: since.filter(|version| version.is_known()),
     };
     let into = Some((&mut sink, web.max_download_bytes));
-    let version = match site.fetch(&wanted, into).await? {
+    let fetched = site.fetch(&wanted, into).await;
+    let version = match fetched.map_err(|failure| naming("max_download_bytes", failure))? {
         Got::Same => return Ok(None),
         Got::Fresh(_, version) => version,
     };

@@ -83,6 +83,19 @@ impl Version {
     }
 }
 
+/// Names the limit that a failure met.
+pub(super) fn naming(limit: &str, (fault, words): Failure) -> Failure {
+    match fault {
+        Fault::Limit => (fault, format!("{words}: more than {limit}")),
+        Fault::Settings
+        | Fault::Unreachable
+        | Fault::Refused
+        | Fault::Query
+        | Fault::Data
+        | Fault::Timeout => (fault, words),
+    }
+}
+
 /// One thing to fetch.
 pub(super) struct Wanted<'a> {
     pub(super) url: &'a str,

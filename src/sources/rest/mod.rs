@@ -4,17 +4,17 @@
 mod pages;
 mod settings;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use http::header::CONTENT_TYPE;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::mapping::plan::{Paging, RestPlan};
 use crate::mapping::{Row, Tables};
 use crate::net;
 
-use super::http::{Failure, Got, Site, Version, Wanted, escaped, without_query};
+use super::http::{Failure, Got, Site, Version, Wanted, escaped, naming, without_query};
 use super::mark::{Highest, Mark};
 use super::{Extent, Fault, Read, Since, Skipped, SourceError};
 use pages::Pages;
@@ -158,7 +158,9 @@ impl Api {
                 accept: "application/json",
                 since: since.filter(|version| version.is_known()),
             };
-            let (response, version) = match self.site.fetch(&wanted, None).await.map_err(error)? {
+            let fetched = self.site.fetch(&wanted, None).await;
+            let fetched = fetched.map_err(|failure| error(naming("max_page_bytes", failure)));
+            let (response, version) = match fetched? {
                 Got::Same => return Ok(Walked::Same),
                 Got::Fresh(response, version) => (response, version),
             };
@@ -193,7 +195,7 @@ enum Walked {
 fn json(response: &net::Response) -> Result<Value, Failure> {
     serde_json::from_slice(&response.body).map_err(|error| {
         if response.body.trim_ascii_start().starts_with(b"<") {
-            let words = "a web page came instead of JSON: a login or error page?".to_owned();
+            let words = "a web page came instead of JSON: a login or error page? check the address, the path and the credentials".to_owned();
             return (Fault::Data, words);
         }
         let kind = response.headers.get(CONTENT_TYPE);
@@ -205,27 +207,16 @@ fn json(response: &net::Response) -> Result<Value, Failure> {
 }
 
 fn deliver(item: Value, read: &mut Read, sink: &mut Sink<'_>) {
-    read.rows += 1;
     let Value::Object(fields) = item else {
+        read.rows += 1;
         read.skip(Skipped {
             row: read.rows,
             reason: "is no JSON object".to_owned(),
         });
         return;
     };
-    note(&mut read.columns, &fields);
-    let row = Row {
-        fields,
-        ..Row::default()
-    };
-    sink(row, &read.tables);
-}
-
-fn note(columns: &mut BTreeSet<String>, fields: &Map<String, Value>) {
-    for name in fields.keys() {
-        if columns.len() < 2_000 && !columns.contains(name) {
-            columns.insert(name.clone());
-        }
+    if let Some(row) = read.object(fields) {
+        sink(row, &read.tables);
     }
 }
 

@@ -121,14 +121,17 @@ impl<'a> Pages<'a> {
         let mut path = self.plan.items.split('.').filter(|part| !part.is_empty());
         let list = path.try_fold(body, |value, part| value.get_mut(part));
         let Some(Value::Array(items)) = list.map(Value::take) else {
-            let words = format!("the answer has no list at `{}`", self.plan.items);
+            let words = format!(
+                "the answer has no list at `{}`: check `items`",
+                self.plan.items
+            );
             return Err((Fault::Data, words));
         };
         if !items.is_empty() {
             let text = serde_json::to_string(&items).unwrap_or_default();
             self.meet(
                 &text,
-                "the same page came twice: the API ignores the paging",
+                "the same page came twice: the API ignores the paging; check `paging`",
             )?;
         }
         Ok(items)
@@ -164,7 +167,8 @@ impl<'a> Pages<'a> {
                 {
                     // A total that is not reached by an empty page is half an answer.
                     Some(Some(total)) if count == 0 && self.offset < total => {
-                        let words = "an empty page came before the total was reached";
+                        let words =
+                            "an empty page came before the total was reached: half an answer";
                         Err((Fault::Data, words.to_owned()))
                     }
                     Some(Some(total)) => Ok(self.offset < total),
@@ -201,7 +205,7 @@ impl<'a> Pages<'a> {
         let Some(to) = to else {
             return Ok(false);
         };
-        let words = "the next page's key came twice: the API goes round";
+        let words = "the next page's key came twice: the API goes round; check `paging`";
         self.meet(&format!("key {to}"), words)?;
         Ok(true)
     }

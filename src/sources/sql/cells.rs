@@ -52,7 +52,7 @@ pub(super) fn sqlite(raw: SqliteValueRef<'_>) -> Result<Value, String> {
         "BLOB" => Err("holds binary data".to_owned()),
         _ => <String as Decode<'_, sqlx::Sqlite>>::decode(raw)
             .map(Value::String)
-            .map_err(|_| "is not valid UTF-8".to_owned()),
+            .map_err(|_| "is not valid UTF-8: convert it in the query".to_owned()),
     }
 }
 

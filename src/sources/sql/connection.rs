@@ -68,7 +68,7 @@ fn mysql(settings: &Settings) -> Result<Options, String> {
 }
 
 /// An open read-only session in one transaction.
-pub(super) enum Connection {
+pub(in super::super) enum Connection {
     Sqlite(SqliteConnection),
     Postgres(PgConnection),
     MySql(MySqlConnection),
@@ -76,11 +76,15 @@ pub(super) enum Connection {
 }
 
 /// Takes a row, or says why reading must end.
-pub(super) type Take<'a> = &'a mut (dyn FnMut(Map<String, Value>) -> Result<(), Failure> + Send);
+pub(in super::super) type Take<'a> =
+    &'a mut (dyn FnMut(Map<String, Value>) -> Result<(), Failure> + Send);
 
 impl Connection {
     /// Connects and begins a transaction that sees one state and cannot write.
-    pub(super) async fn open(settings: &Settings, statement_ms: u64) -> Result<Self, Failure> {
+    pub(in super::super) async fn open(
+        settings: &Settings,
+        statement_ms: u64,
+    ) -> Result<Self, Failure> {
         let options = options(settings).map_err(|words| (Fault::Settings, words))?;
         if let Options::SqlServer(config) = options {
             // Its driver's futures are large, and every other database's reading would carry them.
@@ -126,7 +130,7 @@ impl Connection {
 
     /// Sends a query in the text protocol, so that decimals and times come exactly as the server writes
     /// them, and hands over row after row.
-    pub(super) async fn each(
+    pub(in super::super) async fn each(
         &mut self,
         query: &str,
         limits: &Settings,

@@ -4,7 +4,7 @@
 
 mod cells;
 mod changes;
-mod connection;
+pub(super) mod connection;
 mod look_up;
 mod settings;
 pub(super) mod sqlserver;

@@ -364,3 +364,44 @@ async fn a_retry_date_is_measured_by_the_server_s_own_clock() {
         (Fault::Unreachable, 1)
     );
 }
+
+#[tokio::test]
+async fn each_way_to_show_who_we_are_is_sent_as_it_is_called() {
+    let text = |text: &str| text.to_owned();
+    let header = Auth::Header {
+        name: text("X-Api-Key"),
+        value: text("k 1"),
+    };
+    let query = Auth::Query {
+        name: text("api key"),
+        value: text("k&1"),
+    };
+    let basic = Auth::Basic {
+        user: text("Aladdin"),
+        password: text("open sesame"),
+    };
+    let bearer = Auth::Bearer { token: text("t-1") };
+    for (auth, sent) in [
+        (header, "x-api-key: k 1\r\n"),
+        (query, "GET /v?api%20key=k%261 HTTP/1.1\r\n"),
+        // RFC 7617, section 2.
+        (
+            basic,
+            "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n",
+        ),
+        (bearer, "authorization: Bearer t-1\r\n"),
+    ] {
+        let site = site(|_| ok(&json!({ "data": numbers(1, 1) }).to_string())).await;
+        let mut settings = settings(&site);
+        settings.access.auth = Some(auth);
+        assert_eq!(ids(&simple(""), settings).await.unwrap().0, ["1"]);
+        let requests = site.requests();
+        assert!(requests[0].contains(sent), "{sent} in {requests:?}");
+    }
+    // A key in the path is part of the address.
+    let site = site(|_| ok(&json!({ "data": numbers(1, 1) }).to_string())).await;
+    let mut settings = settings(&site);
+    settings.base_url.push_str("/key-1");
+    assert_eq!(ids(&simple(""), settings).await.unwrap().0, ["1"]);
+    assert!(site.requests()[0].starts_with("GET /key-1/v HTTP/1.1"));
+}

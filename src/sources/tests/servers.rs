@@ -73,8 +73,34 @@ fn wait_for(path: &Path, child: &mut Child) {
     }
 }
 
+/// How a server is to be reached over TLS: a port, and where the certificate and its key lie.
+pub(crate) struct Tls {
+    pub(crate) port: u16,
+    pub(crate) certificate: String,
+    pub(crate) key: String,
+}
+
+impl Tls {
+    /// The files of it in a server's folder.
+    fn files(&self, directory: &Path) -> [String; 2] {
+        [("cert.pem", &self.certificate), ("key.pem", &self.key)].map(|(name, text)| {
+            let path = directory.join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some((user, group)) = unprivileged() {
+                chown(&path, Some(user), Some(group)).unwrap();
+            }
+            path.display().to_string()
+        })
+    }
+}
+
 impl Server {
     pub(crate) fn postgres() -> Self {
+        Self::postgres_at(None)
+    }
+
+    pub(crate) fn postgres_at(tls: Option<&Tls>) -> Self {
         let directory = directory();
         let data = directory.path().join("data");
         let made = command(&program("initdb"))
@@ -89,14 +115,28 @@ impl Server {
             .status()
             .unwrap();
         assert!(made.success(), "initdb failed");
-        let mut child = command(&program("postgres"))
+        let mut postgres = command(&program("postgres"));
+        postgres
             .arg("-D")
             .arg(&data)
             .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
-            .arg(directory.path())
-            .spawn()
-            .unwrap();
-        wait_for(&directory.path().join(".s.PGSQL.5432"), &mut child);
+            .arg(directory.path());
+        if let Some(tls) = tls {
+            let [certificate, key] = tls.files(directory.path());
+            for setting in [
+                "listen_addresses=127.0.0.1".to_owned(),
+                format!("port={}", tls.port),
+                "ssl=on".to_owned(),
+                format!("ssl_cert_file={certificate}"),
+                format!("ssl_key_file={key}"),
+            ] {
+                postgres.args(["-c", &setting]);
+            }
+        }
+        let mut child = postgres.spawn().unwrap();
+        let port = tls.map_or(5432, |tls| tls.port);
+        let socket = directory.path().join(format!(".s.PGSQL.{port}"));
+        wait_for(&socket, &mut child);
         Self { child, directory }
     }
 
@@ -107,7 +147,17 @@ impl Server {
         )
     }
 
+    /// Lets nobody in any more without a password, once the server has looked at its configuration again.
+    pub(crate) fn ask_for_passwords(&self) {
+        let rules = self.directory.path().join("data/pg_hba.conf");
+        std::fs::write(rules, "local all all scram-sha-256\n").unwrap();
+    }
+
     pub(crate) fn mariadb() -> Self {
+        Self::mariadb_at(None)
+    }
+
+    pub(crate) fn mariadb_at(tls: Option<&Tls>) -> Self {
         let directory = directory();
         let data = directory.path().join("data");
         let made = command(&program("mariadb-install-db"))
@@ -126,7 +176,8 @@ impl Server {
         let said = String::from_utf8_lossy(&said);
         assert!(made.status.success(), "mariadb-install-db failed: {said}");
         let socket = directory.path().join("socket");
-        let mut child = command(&program("mariadbd"))
+        let mut mariadb = command(&program("mariadbd"));
+        mariadb
             .args([
                 "--no-defaults",
                 "--skip-networking",
@@ -138,9 +189,16 @@ impl Server {
             .arg(format!(
                 "--pid-file={}",
                 directory.path().join("pid").display()
-            ))
-            .spawn()
-            .unwrap();
+            ));
+        if let Some(tls) = tls {
+            let [certificate, key] = tls.files(directory.path());
+            mariadb
+                .args(["--skip-networking=0", "--bind-address=127.0.0.1"])
+                .arg(format!("--port={}", tls.port))
+                .arg(format!("--ssl-cert={certificate}"))
+                .arg(format!("--ssl-key={key}"));
+        }
+        let mut child = mariadb.spawn().unwrap();
         wait_for(&socket, &mut child);
         Self { child, directory }
     }

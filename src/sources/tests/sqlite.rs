@@ -2,6 +2,7 @@
 
 use crate::mapping::Mapping;
 use crate::mapping::tests::presets::{mapping, root, sqlite};
+use crate::sources::sql::connection::Connection;
 use crate::sources::{Fault, Settings, Source, SourceError, sql};
 
 async fn sample(directory: &std::path::Path) -> sql::Settings {
@@ -95,6 +96,35 @@ async fn queries_that_write_are_refused_before_and_by_the_session() {
         "SELECT LOCCD, FEECD, 'delete; ''drop' AS TXT, DESCR /* insert; */",
     );
     assert_eq!(read(settings, &fine).await.unwrap(), 32);
+}
+
+/// What would get past the look at the text does not get past the session.
+#[tokio::test]
+async fn the_session_itself_refuses_to_write() {
+    let directory = tempfile::tempdir().unwrap();
+    let settings = sample(directory.path()).await;
+    let other = directory.path().join("other.sqlite");
+    let attach = format!(
+        "ATTACH DATABASE '{}' AS o; CREATE TABLE o.x (a)",
+        other.display()
+    );
+    let refused = async |write: &str| {
+        let mut session = Connection::open(&settings, 1_000).await.unwrap();
+        let done = session.each(write, &settings, &mut |_| Ok(())).await;
+        done.unwrap_err().1
+    };
+    for write in [
+        "DELETE FROM VEHMAST",
+        "CREATE TABLE x (a)",
+        "PRAGMA user_version = 7",
+        "PRAGMA query_only = OFF; UPDATE VEHMAST SET STK = 'x'",
+    ] {
+        let words = refused(write).await;
+        assert!(words.contains("readonly"), "{write}: {words}");
+    }
+    let words = refused(&attach).await;
+    assert!(!other.exists(), "{words}");
+    assert_eq!(read(settings, &mapping("dms-sqlserver")).await.unwrap(), 32);
 }
 
 #[tokio::test]
