@@ -5,6 +5,7 @@ pub(super) const ALL: &str = "\
 First steps:
   forecourt demo
   forecourt call inventory.search --via mcp http://127.0.0.1:8080
+  forecourt init
   forecourt mappings init --from vehicles.csv --to mapping.toml
   forecourt check
   forecourt serve
@@ -21,6 +22,15 @@ pub(super) const DEMO: &str = "\
 Examples:
   forecourt demo
   forecourt demo --listen 127.0.0.1:0 --data /tmp/demo --output json";
+
+pub(super) const INIT: &str = "\
+Examples:
+  forecourt init
+  forecourt init shop --from vehicles.csv --leads-to leads@crm.example";
+
+pub(super) const GENERATE_COMPLETIONS: &str = "\
+Example:
+  forecourt generate completions bash";
 
 pub(super) const CALL: &str = "\
 Examples, beside a running demo:

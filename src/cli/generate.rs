@@ -8,6 +8,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 use serde_json::json;
 
+use super::examples;
 use super::failure::{Exit, Failure};
 use super::output::Output;
 use super::{Cli, schemas};
@@ -18,6 +19,7 @@ use crate::config::reference;
 pub(super) enum Command {
     /// Write every JSON Schema of the contract as NAME.schema.json
     Schemas {
+        /// The folder to write into
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
@@ -26,9 +28,14 @@ pub(super) enum Command {
     /// Print every configuration key with its meaning, in Markdown
     Reference,
     /// Print completions for a shell
-    Completions { shell: Shell },
+    #[command(after_help = examples::GENERATE_COMPLETIONS)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
     /// Write a manual page for each command
     Man {
+        /// The folder to write into
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },

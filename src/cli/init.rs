@@ -22,7 +22,7 @@ const MAPPING: &str = "mapping.toml";
 /// What the dealer is. What no flag says is asked, where somebody can answer.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The folder to write into [default: the current one]
+    /// The folder to write into
     #[arg(default_value = ".")]
     folder: PathBuf,
     /// The dealer's host name, e.g. dealer.example

@@ -81,6 +81,7 @@ enum Command {
     #[command(after_help = examples::DEMO)]
     Demo(demo::Arguments),
     /// Write a first configuration, its key file and, with a source, a first mapping
+    #[command(after_help = examples::INIT)]
     Init(init::Arguments),
     /// Call one skill as an agent does, over PAP, MCP or A2A, and see both sides
     #[command(after_help = examples::CALL)]

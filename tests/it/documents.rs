@@ -314,6 +314,7 @@ impl Walk {
             "keys",
             "store",
             "net",
+            "telemetry",
             "defaults",
             "deployments",
         ];
@@ -668,7 +669,8 @@ mod reading {
 
     fn part_of(page: &str, part: &str) -> Result<(), String> {
         let part = part.split(" > ").next().unwrap_or(part);
-        let words: Vec<&str> = part.split_whitespace().collect();
+        let words = split(part);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let inner = |separator: &str| {
             let at = words.iter().position(|word| *word == separator);
             at.map(|at| &words[at + 1..])
@@ -697,15 +699,24 @@ mod reading {
         }
     }
 
+    /// The words of a command line; quotes hold some together.
+    fn split(line: &str) -> Vec<String> {
+        let (mut words, mut quoted) = (vec![String::new()], None);
+        for c in line.chars() {
+            match quoted {
+                Some(mark) if c == mark => quoted = None,
+                None if c == '"' || c == '\'' => quoted = Some(c),
+                None if c.is_whitespace() => words.push(String::new()),
+                Some(_) | None => words.last_mut().unwrap().push(c),
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
     /// clap refuses a word it does not know before it comes to `--help`.
     fn program(words: &[&str]) -> Result<(), String> {
-        let words: Vec<&str> = words
-            .iter()
-            .map(|word| word.trim_matches(['\'', '"']))
-            .collect();
-        let output = forecourt(&[&words[..], &["--help"]].concat())
-            .output()
-            .unwrap();
+        let output = forecourt(&[words, &["--help"]].concat()).output().unwrap();
         if output.status.success() {
             return Ok(());
         }

@@ -27,8 +27,7 @@ SECTIONS = [
     ("`[deployments.ID.leads]`", ["config/compile/leads.rs", "config/compile/delivery.rs", "config/compile/http.rs", "leads/check.rs"]),
     ("`[deployments.ID.mcp]`, `a2a`, `oauth`", ["config/compile/access.rs", "config/compile/oauth.rs"]),
     ("`[deployments.ID.pap]`", ["config/compile/pap.rs"]),
-    ("A mapping", ["mapping/compile/mod.rs", "mapping/compile/field.rs", "mapping/compile/types.rs", "mapping/compile/steps.rs",
-                   "mapping/compile/sections.rs", "mapping/compile/evidence.rs", "mapping/compile/profile.rs", "mapping/mod.rs"]),
+    ("A mapping", [*(f"mapping/compile/{path.name}" for path in sorted((ROOT / "src/mapping/compile").glob("*.rs"))), "mapping/mod.rs"]),
 ]
 # What a finding is made by, and which of its arguments are key, reason and remedy.
 MAKERS = {
@@ -173,7 +172,8 @@ def findings(name):
 
 def rows_of_a_mapping():
     """What is said of a cell that cannot become what its field takes."""
-    names = ["mapping/field.rs", "mapping/vin.rs", *(f"mapping/steps/{path.name}" for path in sorted((ROOT / "src/mapping/steps").glob("*.rs")))]
+    names = [name for name in ("mapping/field.rs", "mapping/finish.rs", "mapping/vin.rs") if (ROOT / "src" / name).exists()]
+    names += [f"mapping/steps/{path.name}" for path in sorted((ROOT / "src/mapping/steps").glob("*.rs"))]
     said = []
     for name in names:
         for found in TEXT.finditer(source(name)):
