@@ -30,6 +30,8 @@ pub use admin::{Operate, Operated, serve_admin};
 use crowd::Crowd;
 pub use health::{Health, Reason};
 pub use proxies::Networks;
+#[cfg(any(test, fuzzing))]
+pub use proxies::fuzz as fuzz_proxies;
 pub use router::{Site, SiteError};
 use stats::Limit;
 pub use stats::Stats;
