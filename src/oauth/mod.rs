@@ -35,6 +35,8 @@ mod token;
 mod url;
 
 pub use access::Access;
+#[cfg(any(test, fuzzing))]
+pub use bearer::fuzz as fuzz_bearer;
 pub use bearer::{Authority, AuthoritySettings, Challenge, Gate, GateSettings, Visitor};
 pub use grant::Granted;
 pub use jws::Algorithm;
@@ -309,5 +311,8 @@ impl fmt::Debug for Issuer {
     }
 }
 
+#[cfg(any(test, fuzzing))]
+#[path = "../../tests/fuzz/rooms/oauth.rs"]
+pub mod fuzz;
 #[cfg(test)]
 pub(crate) mod tests;

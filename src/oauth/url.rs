@@ -1,6 +1,8 @@
 //! URLs as PAP compares them: `client_id` and issuer as plain strings, `htu` after RFC 3986 syntax-based
 //! and scheme-based normalisation (RFC 9449 section 4.3). Pure.
 
+use std::net::Ipv6Addr;
+
 /// `htu` without query and fragment, normalised; `None` for anything but an absolute http(s) URL.
 pub(super) fn normal_htu(url: &str) -> Option<String> {
     if !url.bytes().all(|b| b.is_ascii_graphic() && b != b'\\') {
@@ -23,7 +25,7 @@ pub(super) fn normal_htu(url: &str) -> Option<String> {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => (host, port),
         _ => (authority.as_str(), ""),
     };
-    if host.is_empty() || host.contains(['@', '%']) {
+    if !is_host(host) || host.contains('%') {
         return None;
     }
     let port = if port.is_empty() || port == default_port {
@@ -93,7 +95,16 @@ pub(super) fn https_host(url: &str) -> Option<String> {
         Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
         _ => authority,
     };
-    (!host.is_empty() && !host.contains('@')).then(|| host.to_ascii_lowercase())
+    is_host(host).then(|| host.to_ascii_lowercase())
+}
+
+/// A name, or an IPv6 address in its brackets. What is left of a wrong port is neither: two readers would see two
+/// hosts in it.
+fn is_host(host: &str) -> bool {
+    match host.strip_prefix('[').map(|rest| rest.strip_suffix(']')) {
+        Some(address) => address.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
+        None => !host.is_empty() && !host.contains([':', '@', '[', ']']),
+    }
 }
 
 /// What a `client_id` must look like before anything is fetched for it.

@@ -35,6 +35,8 @@ use crowd::Crowd;
 pub use health::{Health, Reason};
 pub use layout::SiteError;
 pub use proxies::Networks;
+#[cfg(any(test, fuzzing))]
+pub use proxies::fuzz as fuzz_proxies;
 pub use router::Site;
 use stats::Limit;
 pub use stats::Stats;

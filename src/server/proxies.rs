@@ -137,6 +137,10 @@ fn node(text: &str) -> Option<IpAddr> {
     Some(socket.ip().to_canonical())
 }
 
+#[cfg(any(test, fuzzing))]
+#[path = "../../tests/fuzz/rooms/proxies.rs"]
+pub mod fuzz;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -205,5 +209,21 @@ mod tests {
             assert_eq!(Networks::parse([wrong]), Err(wrong.to_owned()));
         }
         assert!(Networks::default().is_empty());
+    }
+
+    #[test]
+    fn the_fuzzers_corpus_breaks_no_promise() {
+        let folder =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus/proxies");
+        let mut seeds = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let seed = std::fs::read(entry.unwrap().path()).unwrap();
+            seeds += 1;
+            for at in 0..=seed.len() {
+                fuzz::headers(&seed[..at]);
+                fuzz::headers(&[&seed[..at], b"\n", &seed[at..]].concat());
+            }
+        }
+        assert!(seeds > 2, "{seeds} seeds");
     }
 }

@@ -61,11 +61,16 @@ impl<'a> Buyer<'a> {
             && preferred.is_some_and(|preferred| channels.contains(&preferred.as_str()))
     }
 
-    /// First and last name joined by one space (AAP-563).
+    /// First and last name joined by one space (AAP-563). ADF has no contact without a name.
     pub(super) fn full_name(&self) -> String {
         let customer = self.customer();
         let parts = [text(customer, "first_name"), text(customer, "last_name")];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() {
+            "Unnamed".to_owned()
+        } else {
+            parts.join(" ")
+        }
     }
 
     pub(super) fn names(&self) -> Vec<(NamePart, String)> {
@@ -77,6 +82,9 @@ impl<'a> Buyer<'a> {
         if self.profile.names.parts() {
             names.extend(text(customer, "first_name").map(|name| (NamePart::First, name)));
             names.extend(text(customer, "last_name").map(|name| (NamePart::Last, name)));
+        }
+        if names.is_empty() {
+            names.push((NamePart::Full, self.full_name()));
         }
         names
     }

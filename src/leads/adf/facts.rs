@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
-/// A text that says something.
+use super::text::clean_line;
+
+/// A text that says something: more than blanks, and than characters that no document carries.
 pub(super) fn text(object: Option<&Value>, key: &str) -> Option<String> {
     let text = object?.get(key)?.as_str()?.trim();
-    (!text.is_empty()).then(|| text.to_owned())
+    (!clean_line(text).is_empty()).then(|| text.to_owned())
 }
 
 /// A whole number above zero: a zero price or mileage says nothing and misleads its reader.

@@ -88,14 +88,9 @@ pub fn render(
 
 /// Whether the lead names no vehicle that ADF could carry.
 pub fn is_vehicleless(record: &Record) -> bool {
-    let plain = vehicle::wanted(&record.request, record.listing.as_ref());
-    let complete = |key: &str| {
-        let vehicle = record.request.get("trade_in");
-        vehicle
-            .and_then(|vehicle| vehicle.get(key))
-            .is_some_and(|value| !value.is_null())
-    };
-    plain.is_none() && !["year", "make", "model"].into_iter().all(complete)
+    let request = &record.request;
+    let wanted = vehicle::wanted(request, record.listing.as_ref());
+    wanted.is_none() && !vehicle::is_offered(request)
 }
 
 struct Page<'a> {
@@ -202,10 +197,12 @@ impl Page<'_> {
             .unwrap_or_else(|| self.record.receiver.rooftop.clone())
     }
 
-    /// Direct delivery names the agent; a network names itself, with the agent as its service (AAP-570).
+    /// Direct delivery names the agent; a network names itself, with the agent as its service (AAP-570). ADF has
+    /// no provider without a name.
     fn provider(&self) -> Provider {
-        let agent =
-            facts::text(self.record.request.get("source_agent"), "name").unwrap_or_default();
+        let agent = self.record.request.get("source_agent");
+        let agent = facts::text(agent, "name").or_else(|| facts::text(agent, "url"));
+        let agent = agent.unwrap_or_else(|| "Unnamed agent".to_owned());
         let ids = ids(&self.settings.provider_ids);
         match (self.profile.provider, &self.settings.network) {
             (ProviderRule::Network, Some(network)) => Provider {

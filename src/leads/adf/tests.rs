@@ -249,6 +249,38 @@ fn transmission_mileage_and_price_have_their_elements() {
     }
 }
 
+// AAP-576: a name of characters that no document carries is no name, but ADF wants one; a vehicle with such a make
+// is no block.
+#[test]
+fn a_text_that_no_document_carries_is_none() {
+    let nothing = Value::from("\u{7}\u{0}");
+    let mut lead = with("/source_agent/name", " ".into());
+    lead["customer"]["first_name"] = nothing.clone();
+    lead["customer"]["last_name"] = nothing.clone();
+    for parts in ["full", "first-last", "both"] {
+        let names = profile(&format!("names = \"{parts}\""));
+        let written = document(&record(lead.clone()), &names);
+        assert_valid(&written);
+        assert!(written.contains("<name part=\"full\">Unnamed</name>"));
+        assert!(written.contains(">Unnamed agent</name>"), "{written}");
+    }
+    lead["source_agent"]["url"] = "https://buyer.example".into();
+    let written = standard(lead.clone());
+    assert!(
+        written.contains(">https://buyer.example</name>"),
+        "{written}"
+    );
+    for vehicle in ["vehicle_of_interest", "trade_in"] {
+        lead.as_object_mut().unwrap().remove("vehicle_of_interest");
+        lead[vehicle] =
+            json!({ "year": 2021, "make": nothing, "model": "Accord", "condition": "good" });
+        let record = record(lead.clone());
+        assert!(is_vehicleless(&record), "{vehicle}");
+        let content = try_render(&record, &AdfProfile::named("standard").unwrap()).content;
+        assert!(matches!(content, Content::Text(_)), "{vehicle}");
+    }
+}
+
 // AAP-564
 #[test]
 fn missing_facts_come_from_the_verified_listing_and_nowhere_else() {

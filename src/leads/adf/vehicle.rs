@@ -59,6 +59,19 @@ pub(super) fn trade_in(request: &Value, profile: &AdfProfile) -> Option<Vehicle>
     Some(vehicle)
 }
 
+/// Whether the trade-in is a block.
+pub(super) fn is_offered(request: &Value) -> bool {
+    let offered = request.get("trade_in");
+    let block = |asked| {
+        Facts {
+            asked,
+            listing: None,
+        }
+        .block(Interest::TradeIn)
+    };
+    offered.and_then(block).is_some()
+}
+
 /// What is known of a vehicle that is no block, in one sentence.
 pub(super) fn sentence(lead_in: &str, vehicle: Option<&Value>) -> Option<String> {
     const SAID: [(&str, &str); 9] = [

@@ -237,5 +237,8 @@ impl fmt::Debug for Visitor {
     }
 }
 
+#[cfg(any(test, fuzzing))]
+#[path = "../../../tests/fuzz/rooms/bearer.rs"]
+pub mod fuzz;
 #[cfg(test)]
 mod tests;

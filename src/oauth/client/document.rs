@@ -13,17 +13,17 @@ const MAX_REDIRECTS: usize = 64;
 /// A client's published identity.
 #[derive(Debug)]
 pub(in super::super) struct Identity {
-    pub(super) jwks_uri: String,
+    pub(in super::super) jwks_uri: String,
     pub(in super::super) keys: Vec<PublicKey>,
 }
 
 /// What is used of a metadata document.
-pub(super) struct Metadata {
-    pub(super) jwks_uri: String,
+pub(in super::super) struct Metadata {
+    pub(in super::super) jwks_uri: String,
 }
 
 /// Reads the document fetched from `client_id` (AAP-224, AAP-226).
-pub(super) fn metadata(client_id: &str, body: &[u8]) -> Option<Metadata> {
+pub(in super::super) fn metadata(client_id: &str, body: &[u8]) -> Option<Metadata> {
     let document = jws::object(body)?;
     let text = |name: &str| document.get(name).and_then(Value::as_str);
     if text("client_id") != Some(client_id)

@@ -12,6 +12,8 @@ use crate::net::{self, Response};
 
 mod document;
 
+#[cfg(any(test, fuzzing))]
+pub(super) use document::metadata as read_metadata;
 pub(super) use document::{Identity, keys as read_keys};
 
 /// Identities kept at once.

@@ -101,7 +101,7 @@ async fn the_metadata_of_the_mcp_endpoint_says_how_it_is_reached() {
     refused("off", &reply, 400, "invalid_target");
 }
 
-// AAP-142 AAP-319 AAP-323 AAP-325 AAP-326
+// AAP-140 AAP-142 AAP-319 AAP-323 AAP-325 AAP-326
 #[tokio::test]
 async fn with_dpop_a_normal_grant_opens_the_mcp_endpoint_and_nothing_else() {
     let rig = rig(McpTokens::Dpop).await;

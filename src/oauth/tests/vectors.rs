@@ -112,7 +112,17 @@ fn htu_is_normalised_as_rfc_3986_says_and_no_further() {
         normal_htu("https://d.example/%2f"),
         normal_htu("https://d.example/%2F")
     );
+    assert_eq!(
+        normal_htu("HTTPS://[::1]:443/x").as_deref(),
+        Some("https://[::1]/x")
+    );
     for none in [
+        "https://d.example::443/",
+        "https://d.example:44x/",
+        "https://[::1/",
+        "https://[::1]]/",
+        "https://[d.example]/",
+        "https://::1/",
         "/poppy",
         "ftp://d.example/",
         "https:///",

@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 #[allow(dead_code, unused_imports)]
 #[path = "../../../src/contract/mod.rs"]
 mod contract;
-#[path = "../targets.rs"]
-mod targets;
+#[path = "../targets/request.rs"]
+mod target;
 
-fuzz_target!(|data: &[u8]| targets::request(data));
+fuzz_target!(|data: &[u8]| target::request(data));

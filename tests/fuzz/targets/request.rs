@@ -1,4 +1,4 @@
-//! What the fuzzer runs, and `cargo test` runs again over the corpus. Its parent names the room `contract`. Must
+//! Requests. Its parent names the room `contract`, so that it can be built without the others. Must
 //! not answer anything: it panics when a promise is broken.
 
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use super::contract::{Contract, ErrorCode, Request, Skill, json};
 static CONTRACT: LazyLock<Arc<Contract>> = LazyLock::new(|| Contract::v3_0().unwrap());
 
 /// Bytes become a request of each skill, or are refused in a way that a caller can use.
-pub(super) fn request(bytes: &[u8]) {
+pub fn request(bytes: &[u8]) {
     let Ok(document) = json::read(bytes) else {
         return;
     };
