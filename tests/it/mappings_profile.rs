@@ -11,7 +11,7 @@ use forecourt::config::{Config, Sources};
 use serde_json::{Value, json};
 use sqlx::{ConnectOptions as _, Connection as _};
 
-use crate::process::{Process, tool_request, exchange};
+use crate::process::{Process, exchange, tool_request};
 
 const CONFIG: &str = r#"
 [data]
