@@ -231,6 +231,10 @@ impl Walk {
         let demo = line.starts_with("forecourt demo");
         let listen = if demo { " --listen 127.0.0.1:8080" } else { "" };
         let mut command = self.command(&format!("exec {line}{listen}"));
+        if !demo {
+            // the port that the program would take is not free on every machine
+            command.env("FORECOURT_SERVER__LISTEN", self.address.to_string());
+        }
         let child = command
             .stdout(File::create(&said).unwrap())
             .stderr(File::create(&logged).unwrap());
