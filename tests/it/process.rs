@@ -139,12 +139,23 @@ impl Drop for Process {
 
 /// One search as bytes, over a connection that ends with it.
 pub(crate) fn search_request(host: &str) -> Vec<u8> {
+    request(host, "aap_inventory_search")
+}
+
+/// The payload that a tool answers to a request without members.
+pub(crate) fn call(process: &Process, host: &str, tool: &str) -> Value {
+    let mut answer = exchange(process.address, &request(host, tool)).json();
+    answer["result"]["structuredContent"].take()
+}
+
+fn request(host: &str, tool: &str) -> Vec<u8> {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let arguments = json!({ "type": "inventory.search.request" });
-    let params = json!({ "_meta": meta, "name": "aap_inventory_search", "arguments": arguments });
+    let skill = tool.trim_start_matches("aap_").replace('_', ".");
+    let arguments = json!({ "type": format!("{skill}.request") });
+    let params = json!({ "_meta": meta, "name": tool, "arguments": arguments });
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
     let body = body.to_string();
     let length = body.len();

@@ -153,6 +153,7 @@ fn a_reload_under_load_loses_no_request_and_keeps_what_has_not_changed() {
     assert_eq!(load.end(), Vec::<String>::new());
 }
 
+// AAP-357
 #[test]
 fn a_config_map_that_swaps_its_link_is_noticed() {
     let text = |name: &str| dealer("b", name);
@@ -179,5 +180,10 @@ fn a_config_map_that_swaps_its_link_is_noticed() {
     process.wait_until("the second name is told", |process| {
         page(process).contains("Second name")
     });
+    let told = crate::process::call(&process, "b.example", "aap_dealer_information");
+    assert_eq!(
+        told["data"]["name"], "Second name",
+        "the profile is as new as the page"
+    );
     assert_eq!(total(&process.search("b.example")), 3);
 }
