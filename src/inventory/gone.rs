@@ -90,6 +90,11 @@ impl Gone {
         Self::new(units, live)
     }
 
+    /// How many units were live when this was made.
+    pub(super) fn live_len(&self) -> usize {
+        self.live.len()
+    }
+
     /// Whether a gone unit has all of the given identifiers.
     pub(super) fn holds(&self, request: &VehicleRequest) -> bool {
         let asked = Names([

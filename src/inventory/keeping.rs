@@ -139,7 +139,8 @@ impl Inventory {
         }
     }
 
-    fn order(&self) -> Option<bool> {
+    /// Takes what an operator ordered: whether the next reading is accepted as it is.
+    pub(super) fn order(&self) -> Option<bool> {
         orders::take(self.settings.directory.as_deref()?)
     }
 

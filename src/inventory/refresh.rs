@@ -79,6 +79,10 @@ impl Inventory {
         inventory
             .remember()
             .map_err(|error| InventoryError::Source(error.to_string()))?;
+        // A person may have looked at what the process before this one did not publish.
+        if inventory.order() == Some(true) {
+            inventory.accept_shrink().await;
+        }
         let first = inventory.refresh().await;
         first.map_err(|error| InventoryError::Source(error.to_string()))?;
         Ok(inventory)
@@ -133,7 +137,7 @@ impl Inventory {
             self.confirm(readings, stamp, trace);
             return Ok(());
         }
-        let before = self.current.load().as_ref().map_or(0, |s| s.len());
+        let before = self.offered_before();
         let inventory = Arc::clone(self);
         let permitted = if readings.accept {
             0
@@ -162,6 +166,13 @@ impl Inventory {
             "inventory published"
         );
         Ok(())
+    }
+
+    /// How many units were offered last: in this process, or by the one before it.
+    fn offered_before(&self) -> usize {
+        let current = self.current.load();
+        let here = current.as_ref().map(|snapshot| snapshot.len());
+        here.unwrap_or_else(|| self.gone.load().live_len())
     }
 
     /// Names the fields that a reading left out, where the last one did not leave out the same.
@@ -217,7 +228,7 @@ impl Inventory {
         let snapshot = read.builder.finish(previous.as_deref(), stamp);
         if snapshot.len() < permitted {
             return Err(RefreshError::Shrunk {
-                before: previous.map_or(0, |previous| previous.len()),
+                before: self.offered_before(),
                 now: snapshot.len(),
             });
         }

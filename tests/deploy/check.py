@@ -170,8 +170,8 @@ def main():
     shown = {"the sidecar's": next(d for d in sidecar if d["kind"] == "ConfigMap")["data"]["forecourt.toml"]}
     shown["the chart's"] = chart(faults, arguments.helm)["forecourt.toml"]
     configurations(faults, arguments.binary, shown)
-    readme = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
-    more = {"README's": next(re.sub("^   ", "", text, flags=re.M) for text in readme if "[deployments" in text)}
+    readme = re.findall(r"```toml\b[^\n]*\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    more = {"README's": next(text for text in readme if "[deployments" in text)}
     more["the demo's"] = (ROOT / "demo/forecourt.toml").read_text()
     schema(faults, shown | more)
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())

@@ -102,7 +102,10 @@ fn a_message_is_answered_by_a_message() {
     assert_eq!(answer.header("a2a-extensions"), Some(AAP));
     let message = answer.json()["result"]["message"].clone();
     assert!(!message["contextId"].as_str().unwrap().is_empty());
-    assert_ne!(message["messageId"], "m-1");
+    let id = message["messageId"].as_str().unwrap();
+    assert!(!id.is_empty() && id != "m-1", "{id}");
+    let again = search(&edge).send().json()["result"]["message"].clone();
+    assert_ne!(again["messageId"], message["messageId"]);
     for absent in ["kind", "taskId"] {
         assert_eq!(message.get(absent), None);
     }
@@ -834,7 +837,7 @@ fn mcp_and_a2a_say_the_same() {
     }
 }
 
-// AAP-380 AAP-476: an official client sends every number as a float, in an order of its own.
+// AAP-476: an official client sends every number as a float, in an order of its own.
 #[test]
 fn a_retry_with_floats_is_the_same_lead() {
     let edge = Edge::start();
@@ -879,15 +882,6 @@ fn discovery_documents_tell_one_truth() {
         assert!(llms.contains(url.as_str().unwrap()), "{url}");
     }
     let tools = edge.probe("tools/list", json!({})).send().json();
-    let tool = |name: &str| {
-        let tools = tools["result"]["tools"].as_array().unwrap();
-        tools.iter().find(|tool| tool["name"] == name).unwrap()["_meta"]["autoagentprotocol.org/aap"].clone()
-    };
-    let search_tool = tool("aap_inventory_search");
-    assert_eq!(
-        params["skills"]["inventory.search"]["capabilities"],
-        search_tool["capabilities"]
-    );
     let ids: Vec<_> = card["skills"]
         .as_array()
         .unwrap()
@@ -911,6 +905,29 @@ fn discovery_documents_tell_one_truth() {
         .path("/.well-known/agent-card.json")
         .text("");
     assert_eq!(again.header("If-None-Match", etag).send().status, 304);
+}
+
+// AAP-044 AAP-390
+#[test]
+fn card_and_tool_offer_the_same_search() {
+    let edge = Edge::start();
+    let card = search(&edge)
+        .verb("GET")
+        .path("/.well-known/agent-card.json")
+        .text("");
+    let card = card.send().json();
+    let params = &card["capabilities"]["extensions"][0]["params"];
+    let tools = edge.probe("tools/list", json!({})).send().json();
+    let tools = tools["result"]["tools"].as_array().unwrap();
+    let tool = tools
+        .iter()
+        .find(|tool| tool["name"] == "aap_inventory_search");
+    let of_tool = &tool.unwrap()["_meta"]["autoagentprotocol.org/aap"]["capabilities"];
+    let on_card = &params["skills"]["inventory.search"]["capabilities"];
+    assert_eq!(of_tool, on_card);
+    let contract = forecourt::contract::Contract::v3_0().unwrap();
+    let held = contract.check_document("inventory-capabilities", on_card);
+    assert_eq!(held, Ok(()));
 }
 
 // AAP-003 AAP-079 AAP-198

@@ -30,7 +30,7 @@ fn has_null(value: &Value) -> bool {
     }
 }
 
-// AAP-016 AAP-204
+// AAP-015 AAP-016 AAP-204
 #[test]
 fn the_card_has_the_members_of_a_1_0_card_and_no_others() {
     let edge = Edge::start();
@@ -240,7 +240,7 @@ fn every_operation_that_is_not_served_has_its_error() {
     }
 }
 
-// AAP-151 AAP-542
+// AAP-151 AAP-169 AAP-187 AAP-542
 #[test]
 fn every_error_has_the_kits_form() {
     let edge = Edge::start();
@@ -332,7 +332,6 @@ fn every_answer_is_json_whatever_it_says() {
 }
 
 /// Whole-number floats are whole numbers, and come back as such.
-// AAP-380
 #[test]
 fn floats_ask_the_same_as_integers() {
     let edge = Edge::start();

@@ -143,6 +143,15 @@ pub(crate) fn search_request(host: &str) -> Vec<u8> {
     tool_request(host, "aap_inventory_search", &arguments)
 }
 
+/// The payload that a tool answers to a request without members.
+pub(crate) fn call(process: &Process, host: &str, tool: &str) -> Value {
+    let skill = tool.trim_start_matches("aap_").replace('_', ".");
+    let arguments = json!({ "type": format!("{skill}.request") });
+    let request = tool_request(host, tool, &arguments);
+    let mut answer = exchange(process.address, &request).json();
+    answer["result"]["structuredContent"].take()
+}
+
 /// One call of a tool as bytes, over a connection that ends with it.
 pub(crate) fn tool_request(host: &str, tool: &str, arguments: &Value) -> Vec<u8> {
     let meta = json!({

@@ -153,6 +153,33 @@ fn a_reload_under_load_loses_no_request_and_keeps_what_has_not_changed() {
     assert_eq!(load.end(), Vec::<String>::new());
 }
 
+// AAP-492
+#[test]
+fn a_reload_takes_no_inventory_from_a_source_that_is_broken_just_then() {
+    let files = [("b.csv", feed("b", 5))];
+    let mut process = Process::start_with("", &files, |folder| {
+        fs::write(folder.join("conf/b.toml"), dealer("b", "Dealer b")).unwrap();
+    });
+    assert_eq!(total(&process.search("b.example")), 5);
+    for (broken, n) in [
+        ("ID,STOCK,VIN,YEAR,MAKE,MODEL,PLACE,CHANGED,PRICE\n", 1),
+        ("Please log in\n", 2),
+        ("", 3),
+    ] {
+        fs::write(process.folder.join("b.csv"), broken).unwrap();
+        // the profile is part of what an inventory is made of
+        let text = dealer("b", &format!("Renamed {n}"));
+        fs::write(process.folder.join("conf/b.toml"), text).unwrap();
+        process.signal("-HUP");
+        process.wait_until("it is refused", |process| reloads(process, "refused") >= n);
+        assert_eq!(total(&process.search("b.example")), 5, "{broken:?}");
+    }
+    fs::write(process.folder.join("b.csv"), feed("b", 4)).unwrap();
+    process.signal("-HUP");
+    process.wait_until("it is taken", |process| total(&process.search("b.example")) == 4);
+}
+
+// AAP-357
 #[test]
 fn a_config_map_that_swaps_its_link_is_noticed() {
     let text = |name: &str| dealer("b", name);
@@ -179,5 +206,10 @@ fn a_config_map_that_swaps_its_link_is_noticed() {
     process.wait_until("the second name is told", |process| {
         page(process).contains("Second name")
     });
+    let told = crate::process::call(&process, "b.example", "aap_dealer_information");
+    assert_eq!(
+        told["data"]["name"], "Second name",
+        "the profile is as new as the page"
+    );
     assert_eq!(total(&process.search("b.example")), 3);
 }

@@ -400,9 +400,12 @@ async fn a_session_is_no_consent_and_attribution_is_no_identity() {
     let site = Site::new().await;
     let token = site.rig.access_token().await;
     let mut request = lead(&site);
-    request["consent"]["scope"] = json!([]);
+    request.as_object_mut().unwrap().remove("consent");
     let (status, error, _) = site.call(&token, "lead.submit", &request.to_string()).await;
-    assert!([403, 422].contains(&status), "{error}");
+    assert_eq!(
+        (status, &error["code"]),
+        (403, &json!("CONTACT_CONSENT_REQUIRED"))
+    );
     let mut request = lead(&site);
     request["consent"]["granted_at"] = json!("2027-11-30T12:00:00Z");
     let (status, error, _) = site.call(&token, "lead.submit", &request.to_string()).await;
@@ -480,11 +483,62 @@ async fn discovery_documents_hold_to_the_contract() {
     assert_eq!(poppy["auth"], json!({ "issuer": ISSUER }));
     assert_eq!(poppy["organization"]["domain"], "demo-toyota.example.com");
     assert_eq!(poppy["apis"][0]["resource"], ISSUER);
+    let bridge = &poppy["extensions"]["autoagentprotocol.org/aap"];
+    for name in ["agent_card", "mcp", "llms_txt", "api_catalog"] {
+        let url: http::Uri = bridge[name].as_str().unwrap().parse().unwrap();
+        assert_eq!(url.scheme_str(), Some("https"), "{name}");
+        assert_eq!(url.authority().unwrap(), "demo-toyota.example.com");
+    }
     let metadata = site.rig.issuer.metadata();
     let metadata = deployment
         .contract
         .check_document("oauth-metadata", &metadata);
     assert_eq!(metadata, Ok(()));
+}
+
+// AAP-338: what is optional and not there is named nowhere: no sign-in, scope, account, way into a browser,
+// conversation, feedback, and no task that is excluded.
+#[tokio::test]
+async fn no_optional_surface_is_advertised() {
+    let site = Site::new().await;
+    let deployment = &site.endpoint.deployment;
+    let poppy = crate::bindings::discovery::poppy::write(deployment);
+    let members =
+        |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+    let named = [
+        "protocol_version",
+        "organization",
+        "web",
+        "extensions",
+        "auth",
+        "apis",
+    ];
+    assert_eq!(members(&poppy), named);
+    assert_eq!(members(&poppy["web"]), [""; 0]);
+    assert_eq!(members(&poppy["auth"]), ["issuer"]);
+    assert_eq!(members(&poppy["organization"]), ["name", "domain"]);
+    for api in poppy["apis"].as_array().unwrap() {
+        assert_eq!(members(api), ["type", "url", "resource", "description"]);
+        assert!(["openapi", "mcp"].contains(&api["type"].as_str().unwrap()));
+    }
+    let metadata = site.rig.issuer.metadata();
+    let grants = [
+        "urn:ietf:params:oauth:grant-type:jwt-bearer",
+        "refresh_token",
+    ];
+    assert_eq!(metadata["grant_types_supported"], json!(grants));
+    for absent in [
+        "scopes_supported",
+        "authorization_endpoint",
+        "device_authorization_endpoint",
+        "pushed_authorization_request_endpoint",
+        "registration_endpoint",
+    ] {
+        assert_eq!(metadata.get(absent), None, "{absent}");
+    }
+    let openapi = crate::bindings::discovery::openapi::write(deployment).unwrap();
+    let schemes = members(&openapi["components"]["securitySchemes"]);
+    assert_eq!(schemes, ["poppySession"], "no scheme has scopes");
 }
 
 // AAP-197 AAP-198 AAP-266 AAP-267 AAP-271 AAP-272

@@ -158,7 +158,8 @@ async fn same(ground: &Ground, dealer: &Dealer, name: &str, request: &Value) -> 
     mcp
 }
 
-// AAP-001 AAP-041 AAP-055 AAP-189 AAP-471 AAP-190 AAP-191 AAP-475 AAP-533
+// AAP-001 AAP-041 AAP-055 AAP-189 AAP-190 AAP-191 AAP-199 AAP-249 AAP-471 AAP-475 AAP-533: the third of them in a
+// guest Session.
 #[tokio::test]
 async fn every_example_and_every_error_is_the_same_over_all_bindings() {
     let ground = Ground::new().await;
@@ -208,4 +209,18 @@ async fn every_example_and_every_error_is_the_same_over_all_bindings() {
         .map(str::to_owned)
         .collect();
     assert_eq!(seen, wanted);
+}
+
+// AAP-265: a Session Token opens the native API with its proof, and says nothing of anybody at A2A.
+#[tokio::test]
+async fn a_session_token_is_nobodys_at_a2a() {
+    let ground = Ground::new().await;
+    let dealer = ground.dealer(Plan::default()).await.ok().unwrap();
+    let token = ground.rig.access_token().await;
+    let proof = ground.rig.call_proof(&token).text();
+    for scheme in ["Bearer", "DPoP"] {
+        let authorization = format!("{scheme} {token}");
+        let headers = [("authorization", authorization.as_str()), ("dpop", &proof)];
+        assert_eq!(dealer.visitor_over_a2a(&headers).await, None, "{scheme}");
+    }
 }

@@ -322,6 +322,15 @@ impl Dealer {
         typed
     }
 
+    /// Who comes to the A2A endpoint with these headers, as far as it is proved.
+    pub(super) async fn visitor_over_a2a(
+        &self,
+        headers: &[(&str, &str)],
+    ) -> Option<(String, String)> {
+        let visitor = self.a2a.admit(&head("/a2a", headers)).await;
+        visitor.unwrap().identity
+    }
+
     /// The payload of a native call in a guest Session.
     pub(super) async fn over_pap(&self, rig: &Rig, skill: Skill, payload: &Value) -> Value {
         let token = rig.access_token().await;

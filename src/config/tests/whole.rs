@@ -446,7 +446,7 @@ fn tokens_are_asked_for_where_an_issuer_is_named_and_nowhere_else() {
     }
 }
 
-// AAP-007 AAP-048 AAP-049
+// AAP-007 AAP-048 AAP-049 AAP-216
 #[test]
 fn plain_http_is_for_loopback_only() {
     let folder = tempfile::tempdir().unwrap();

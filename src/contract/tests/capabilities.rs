@@ -115,7 +115,7 @@ fn capabilities_are_compiled_from_what_is_supplied() {
     assert_eq!(aggregate.filters, ["price_min", "price_max", "near"]);
 }
 
-// AAP-363 AAP-390 AAP-392 AAP-404
+// AAP-363 AAP-392 AAP-404
 #[test]
 fn capabilities_name_what_the_mapping_can_answer() {
     use crate::contract::capabilities::{Scope, SearchOptions};

@@ -100,6 +100,31 @@ fn a_reading_that_lost_too_many_units_is_held_for_a_person() {
     assert_eq!(search(&inventory, json!({})).total, 2, "half may go");
 }
 
+// AAP-492
+#[test]
+fn the_first_reading_of_a_process_is_held_against_what_was_offered_before_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut world = World::new(cars(&["a", "b", "c", "d"]));
+    world.settings.directory = Some(directory.path().to_owned());
+    let runtime = runtime();
+    drop(runtime.block_on(world.start()));
+    world.set(Vec::new());
+    let refused = runtime.block_on(world.try_start(world.reader()));
+    let words = refused.unwrap_err().to_string();
+    let said = "the reading has 0 units, the last good one 4";
+    assert!(words.contains(said) && words.contains("--accept"), "{words}");
+    // what was offered is not gone for that
+    world.set(cars(&["a", "b", "c", "d"]));
+    let again = runtime.block_on(world.start());
+    assert_eq!(search(&again, json!({})).total, 4);
+    drop(again);
+    // a person looked, and orders it beside the process or before it
+    world.set(cars(&["a"]));
+    crate::inventory::order_refresh(directory.path(), true).unwrap();
+    let accepted = runtime.block_on(world.start());
+    assert_eq!(search(&accepted, json!({})).total, 1);
+}
+
 #[test]
 fn a_source_that_is_down_at_the_start_is_an_error_with_its_words() {
     let world = World::new(Vec::new());

@@ -763,6 +763,26 @@ fn evidence_comes_from_this_vehicles_own_record_only() {
     );
 }
 
+// AAP-374 AAP-398: what a trim, a model or a body is called says nothing of the equipment.
+#[test]
+fn names_that_read_like_equipment_are_no_evidence() {
+    let mapping = dealer(
+        "[fields.make]\nfrom = 'make'\n[fields.model]\nfrom = 'model'\n[fields.trim]\nfrom = 'trim'\n\
+         [fields.body]\nfrom = 'body'\n[features]\nchildren = 'opts'\ntext = 'text'\nsource = { value = 'dealer' }\n\
+         [[features.dictionary]]\ncode = 'sunroof'\nlabel = 'Sunroof'\n",
+    );
+    let named = json!({ "make": "Sunroof", "model": "Sunroof", "trim": "Sunroof", "body": "Sunroof", "year": 2024 });
+    let (found, _) = published(listing(&mapping, named.clone()));
+    assert_eq!(found["trim"], "Sunroof");
+    for member in ["features", "feature_evidence"] {
+        assert_eq!(found.get(member), None, "{found:?}");
+    }
+    let mut recorded = named;
+    recorded["opts"] = json!([{ "text": "sunroof" }]);
+    let (found, _) = published(listing(&mapping, recorded));
+    assert_eq!(found["feature_evidence"][0]["code"], "sunroof");
+}
+
 #[test]
 fn duplicates_give_way_by_a_stated_rule() {
     let keep = dealer("[duplicates]\nsame_vin = 'keep'");
