@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import leads
 import product
 import raw
-from receivers import HttpReceiver, SmtpReceiver
-from redis_server import Redis
+from receivers import HttpReceiver, Scheduling, SmtpReceiver
+from redis_server import Authority, Redis
 
 EXTRA = """
 [deployments.demo.leads.deliveries.web]
@@ -37,6 +37,14 @@ kind = "redis"
 url = "redis://127.0.0.1:{port}"
 prefix = "{prefix}"
 """
+SCHEDULING = """
+[deployments.demo.leads.scheduling]
+url = "http://127.0.0.1:{port}/book"
+danger_allow_http = true
+timeout_s = 2
+outcome = "json.state"
+confirmed_at = "json.at"
+"""
 STORES = ("embedded", "redis")
 
 
@@ -53,6 +61,11 @@ class Stage:
             text += REDIS.format(port=redis if isinstance(redis, int) else redis.port, prefix=prefix)
         (self.folder / "extra.toml").write_text(text)
         self.processes = []
+
+    def add(self, text):
+        """More of the configuration."""
+        with (self.folder / "extra.toml").open("a") as file:
+            file.write(text)
 
     def flags(self, data=None):
         configs = ["--config", str(self.folder / "forecourt.toml"), "--config", str(self.folder / "extra.toml")]
@@ -220,6 +233,91 @@ def check_kills(binary, template, folder, checks):
     redis.kill()
 
 
+# Where the process is killed over the question whether an appointment can be booked, and how often the system
+# was asked by then.
+QUESTIONS = {"booking.claimed": 0, "while it is asked": 1, "booking.asked": 1}
+
+
+def kill_over_question(checks, binary, template, folder, store, point, redis):
+    """Kills the process around the question; the system is never asked again, and the lead arrives once."""
+    name = f"{store}-{point}".replace(" ", "-")
+    stage = Stage(binary, template, folder / name, redis if store == "redis" else None, name)
+    system = Scheduling()
+    try:
+        stage.add(SCHEDULING.format(port=system.port))
+        request = leads.lead(name, CAR, appointment={"appointment_type": "test_drive", "appointment_at": leads.at(60 * 24)})
+        address, asked = request["customer"]["email"], QUESTIONS[point]
+        if point.startswith("booking"):
+            process = stage.serve(point)
+            reached = lambda: stage.reached.exists()
+        else:
+            system.mode = "hang"
+            process = stage.serve()
+            reached = lambda: system.asked[address] == 1
+        answers = []
+        asking = threading.Thread(target=lambda: answers.append(submit(process, request)))
+        asking.start()
+        checks.that(f"{name}: the step is reached", bool(product.until(reached, 20)))
+        process.kill()
+        asking.join(20)
+        checks.that(f"{name}: nobody was answered", not any(taken(answer) for answer in answers), answers)
+        system.mode = "book"
+        process = stage.serve()
+        again = submit_until_taken(process, request, 40)
+        if checks.that(f"{name}: the retry is accepted", taken(again), again):
+            checks.equal(f"{name}: the appointment is requested, not booked", again["data"]["appointment"]["status"], "requested")
+            checks.equal(f"{name}: every retry gets the same", submit(process, request), as_replay(again))
+            arrived(checks, stage, request)
+            states = stage.states(again["data"]["lead_id"])
+            checks.equal(f"{name}: a person has to look after it", states, {"crm": "delivered", "web": "delivered", "scheduling": "held"})
+            stage.command("leads", "resolve", again["data"]["lead_id"], "--as", "delivered")
+            settled = stage.states(again["data"]["lead_id"])
+            checks.equal(f"{name}: and says when it is done", settled["scheduling"], "delivered")
+        checks.equal(f"{name}: how often the system was asked", system.asked[address], asked)
+        for receiver in (stage.smtp, stage.http):
+            checks.equal(f"{name}: delivered once", receiver.count(address), 1)
+    finally:
+        system.close()
+        stage.close()
+
+
+# AAP-468 AAP-482 AAP-484
+def check_questions(binary, template, folder, checks):
+    redis = Redis(folder / "questions-redis")
+    jobs = [(store, point) for store in STORES for point in QUESTIONS]
+    with ThreadPoolExecutor(3) as pool:
+        run = lambda job: kill_over_question(checks, binary, template, folder, *job, redis)
+        for done in [pool.submit(run, job) for job in jobs]:
+            done.result()
+    redis.kill()
+
+
+# AAP-471 AAP-477
+def check_no_time(binary, template, folder, checks):
+    """A system that has no time at all: the same refusal over both bindings and to every retry, and no delivery."""
+    stage = Stage(binary, template, folder / "no-time")
+    system = Scheduling()
+    try:
+        stage.add(SCHEDULING.format(port=system.port))
+        system.mode = "unavailable"
+        process = stage.serve()
+        request = leads.lead("no-time", CAR, appointment={"appointment_type": "sales", "appointment_at": leads.at(60)})
+        over_mcp, again = submit(process, request), submit(process, request)
+        for said in (over_mcp, again):
+            checks.equal("no time: refused with its code", (said or {}).get("code"), "APPOINTMENT_TIME_UNAVAILABLE")
+            checks.equal("no time: no use in trying again", (said or {}).get("retryable"), False)
+        error = submit(process, request, "a2a").get("error", {})
+        checks.equal("no time: the same over A2A", (error.get("code"), error.get("data", [{}])[0].get("reason")), (-32000, "APPOINTMENT_TIME_UNAVAILABLE"))
+        checks.equal("no time: asked once", system.asked.total(), 1)
+        marker = lead("no-time-marker")
+        checks.that("no time: others are accepted", taken(submit(process, marker)))
+        arrived(checks, stage, marker)
+        checks.equal("no time: delivered nowhere", (stage.smtp.total(), stage.http.total()), (1, 1))
+    finally:
+        system.close()
+        stage.close()
+
+
 # AAP-485 AAP-577
 def check_receivers(binary, template, folder, checks):
     """Receivers that fail in every way that leaves the sender in doubt, or does not."""
@@ -248,8 +346,22 @@ def check_receivers(binary, template, folder, checks):
             checks.equal("nothing arrived twice", receiver.twice(), [])
         _, address, _ = seen["drop"]
         checks.equal("what is held was not sent again", (stage.smtp.count(address), stage.http.count(address)), (1, 1))
+        asked_for_time(checks, stage, process)
     finally:
         stage.close()
+
+
+def asked_for_time(checks, stage, process):
+    """A receiver that asks for three seconds gets them, though the sender would be back after one."""
+    stage.http.mode = "ask"
+    posts = len(stage.http.posts)
+    request = lead("asked-for-time")
+    checks.that("accepted while the receiver asks for time", taken(submit(process, request)))
+    product.until(lambda: len(stage.http.posts) > posts, 20)
+    stage.http.mode = "take"
+    arrived(checks, stage, request)
+    first, second, *more = stage.http.posts[posts:]
+    checks.that("nothing came before its time", second - first >= 3 and not more, (second - first, more))
 
 
 # AAP-484 AAP-577
@@ -468,13 +580,7 @@ def one_first(group):
 # AAP-484
 def check_topologies(binary, template, folder, checks):
     """A Cluster, and a Sentinel whose master dies, asked for one confirming replica."""
-    nodes, confirm = [], ["redis-cli", "--cluster", "create"]
-    for number in range(3):
-        nodes.append(Redis(folder / f"node-{number}", more=["--cluster-enabled", "yes", "--cluster-port", str(product.free_port())]))
-        confirm.append(f"127.0.0.1:{nodes[-1].port}")
-    subprocess.run([*confirm, "--cluster-yes"], stdout=subprocess.DEVNULL, check=True, timeout=30)
-    product.until(lambda: all("cluster_state:ok" in node.ask("CLUSTER", "INFO") for node in nodes), 20)
-    urls = ", ".join(f'"redis://127.0.0.1:{node.port}"' for node in nodes)
+    nodes, urls = cluster(folder, "node", "redis")
     through_store(binary, template, folder / "cluster", f"nodes = [{urls}]\ncluster = true", checks, lambda: None)
     for node in nodes:
         node.kill()
@@ -489,12 +595,56 @@ def check_topologies(binary, template, folder, checks):
         server.kill()
 
 
+def cluster(folder, name, scheme, tls=None):
+    """Three nodes that found each other, and their URLs for a configuration."""
+    nodes, meet = [], ["redis-cli", *(["--tls", "--cacert", str(tls.certificate)] if tls else []), "--cluster", "create"]
+    for number in range(3):
+        more = ["--cluster-enabled", "yes", "--cluster-port", str(product.free_port())]
+        nodes.append(Redis(folder / f"{name}-{number}", more=more, tls=tls))
+        meet.append(f"127.0.0.1:{nodes[-1].port}")
+    subprocess.run([*meet, "--cluster-yes"], stdout=subprocess.DEVNULL, check=True, timeout=30)
+    product.until(lambda: all("cluster_state:ok" in node.ask("CLUSTER", "INFO") for node in nodes), 20)
+    return nodes, ", ".join(f'"{scheme}://127.0.0.1:{node.port}"' for node in nodes)
+
+
+# AAP-484
+def check_tls(binary, template, folder, checks):
+    """Redis over TLS by an authority of the operator's own; with another authority nothing starts, and it is said why."""
+    ours, others = Authority(folder / "authority"), Authority(folder / "other-authority")
+    redis = Redis(folder / "tls-redis", tls=ours)
+    url = f'url = "rediss://localhost:{redis.port}"'
+    trusting = f'{url}\nca_file = "{ours.certificate}"'
+    through_store(binary, template, folder / "tls", trusting, checks, redis.restart)
+    trust = f'ca_file = "{ours.certificate}"'
+    sentinel = Redis(folder / "tls-sentinel", watches=redis.port, tls=ours)
+    watched = f'nodes = ["rediss://localhost:{sentinel.port}"]\nsentinel_master = "watched"\nprefix = "watched"\n{trust}'
+    through_store(binary, template, folder / "tls-watch", watched, checks, redis.restart)
+    nodes, urls = cluster(folder, "tls-node", "rediss", ours)
+    through_store(binary, template, folder / "tls-cluster", f"nodes = [{urls}]\ncluster = true\n{trust}", checks, lambda: None)
+    for server in (sentinel, *nodes):
+        server.kill()
+    for name, store, words in (
+        ("wrong-authority", f'{url}\nca_file = "{others.certificate}"', "store.ca_file must hold the authority"),
+        ("public-authorities", url, "store.ca_file must hold the authority"),
+        ("another-name", trusting.replace("localhost", "127.0.0.2"), "certificate not valid for name"),
+        ("no-tls", f'url = "redis://localhost:{redis.port}"', "rediss://"),
+    ):
+        stage = Stage(binary, template, folder / name)
+        stage.add(f'\n[store]\nkind = "redis"\n{store}\n')
+        words_of = [binary, "serve", "--listen", f"127.0.0.1:{product.free_port()}", *stage.flags()]
+        done = subprocess.run(words_of, capture_output=True, text=True, timeout=60)
+        checks.equal(f"{name}: nothing starts", done.returncode, 69)
+        said = done.stderr.splitlines()[-3:]
+        checks.that(f"{name}: it says which store and why", "redis" in done.stderr and words in done.stderr, said)
+        stage.close()
+    redis.kill()
+
+
 def through_store(binary, template, folder, store, checks, harm):
     """One lead through this store, and its retry after the harm."""
     stage = Stage(binary, template, folder)
     try:
-        with (stage.folder / "extra.toml").open("a") as file:
-            file.write(f'\n[store]\nkind = "redis"\n{store}\n')
+        stage.add(f'\n[store]\nkind = "redis"\n{store}\n')
         process = stage.serve()
         request = lead(folder.name)
         answer = submit_until_taken(process, request)
@@ -522,6 +672,9 @@ def check_all(binary, folder, checks):
     template = make_template(binary, folder)
     single = [("kills", check_kills), ("receivers", check_receivers), ("redis", check_redis), ("flood", check_flood)]
     beside = [
+        ("questions", check_questions),
+        ("no time", check_no_time),
+        ("Redis over TLS", check_tls),
         ("full disk", check_full_disk),
         ("topologies", check_topologies),
         ("race embedded", lambda *a: check_race(*a, "embedded")),

@@ -2,8 +2,10 @@
 
 import email
 import email.policy
+import json
 import socketserver
 import threading
+import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.etree import ElementTree
@@ -42,16 +44,19 @@ class Counting:
 
 
 class HttpReceiver(Counting):
-    """Modes: take, hang (reads the whole body and stays silent), busy (503), wrong (200 with an HTML page)."""
+    """Modes: take, hang (reads the whole body and stays silent), busy (503), wrong (200 with an HTML page), ask (429
+    that asks for three seconds). `posts` are the times of all posts."""
 
     def __init__(self):
         super().__init__()
         receiver = self
+        self.posts = []
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["content-length"]))
                 mode = receiver.mode
+                receiver.posts.append(time.monotonic())
                 if mode in ("take", "hang", "wrong"):
                     receiver.take(buyer(body))
                 if mode == "hang":
@@ -59,10 +64,13 @@ class HttpReceiver(Counting):
                     return
                 status, kind, answer = {
                     "busy": (503, "text/plain", b"busy"),
+                    "ask": (429, "text/plain", b"later"),
                     "wrong": (200, "text/html", b"<html>login</html>"),
                 }.get(mode, (200, "application/json", b'{"success":true}'))
                 self.send_response(status)
                 self.send_header("content-type", kind)
+                if mode == "ask":
+                    self.send_header("retry-after", "3")
                 self.send_header("content-length", str(len(answer)))
                 self.end_headers()
                 self.wfile.write(answer)
@@ -152,3 +160,43 @@ def buyer_of_mail(text):
         if b"<adf" in content:
             return buyer(content.strip())
     return None
+
+
+class Scheduling:
+    """A system that books, and counts how often it is asked about each inquiry. Modes: book, hang (stays silent),
+    unavailable."""
+
+    def __init__(self):
+        self.asked = Counter()
+        self.mode = "book"
+        self.let_go = threading.Event()
+        system = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                question = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                system.asked[question["customer"]["email"]] += 1
+                if system.mode == "hang":
+                    system.let_go.wait(60)
+                    return
+                at = question["appointment"]["appointment_at"]
+                said = {"state": "confirmed", "at": at} if system.mode == "book" else {"state": system.mode}
+                answer = json.dumps(said).encode()
+                self.send_response(200)
+                self.send_header("content-type", "application/json")
+                self.send_header("content-length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.let_go.set()
+        self.server.shutdown()
+        self.server.server_close()

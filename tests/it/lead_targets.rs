@@ -16,10 +16,6 @@ fn submit(process: &Process, request: &Value) -> Value {
     answer["result"]["structuredContent"].take()
 }
 
-fn about(key: &str, vehicle: Value) -> Value {
-    lead(key, &vehicle)
-}
-
 /// The only file in the CRM's folder that holds these words, once it is there.
 fn delivered(process: &mut Process, words: &str) -> String {
     let found = |process: &Process| {
@@ -53,22 +49,18 @@ fn a_lead_names_a_car_on_offer_or_describes_one() {
             "SCHEMA_VALIDATION_FAILED",
         ),
     ] {
-        let refused = submit(&process, &about("refused", vehicle.clone()));
+        let refused = submit(&process, &lead("refused", &vehicle));
         assert_eq!(refused["code"], code, "{vehicle}: {refused}");
     }
     // a refusal claims no key
-    let listed = about("refused", json!({ "stock": "S3" }));
+    let listed = lead("refused", &json!({ "stock": "S3" }));
     assert_eq!(submit(&process, &listed)["data"]["status"], "received");
     // the missing facts come from the listing behind the number
     let text = delivered(&mut process, "<stock>S3</stock>");
     assert!(text.contains("<make>Toyota</make>") && text.contains("<year>2024</year>"));
-    let (vin, stranger) = (
-        "1HGCM82633A004352",
-        json!({ "make": "Honda", "model": "Accord", "year": 2003 }),
-    );
-    let mut unknown = stranger;
-    unknown["vin"] = json!(vin);
-    let answer = submit(&process, &about("stranger", unknown));
+    let vin = "1HGCM82633A004352";
+    let stranger = json!({ "vin": vin, "make": "Honda", "model": "Accord", "year": 2003 });
+    let answer = submit(&process, &lead("stranger", &stranger));
     assert_eq!(answer["data"]["status"], "received", "{answer}");
     let text = delivered(&mut process, vin);
     assert!(
@@ -76,7 +68,7 @@ fn a_lead_names_a_car_on_offer_or_describes_one() {
         "{text}"
     );
     // of a number that is unknown here nothing more is known, and nothing is made up
-    let answer = submit(&process, &about("number", json!({ "stock": "ZZ-9" })));
+    let answer = submit(&process, &lead("number", &json!({ "stock": "ZZ-9" })));
     assert_eq!(answer["data"]["status"], "received", "{answer}");
     let text = delivered(&mut process, "ZZ-9");
     assert!(
@@ -89,7 +81,7 @@ fn a_lead_names_a_car_on_offer_or_describes_one() {
 #[test]
 fn a_retry_is_answered_though_the_car_is_sold_since() {
     let mut process = serve();
-    let mut request = about("first", json!({ "vehicle_id": "a-29" }));
+    let mut request = lead("first", &json!({ "vehicle_id": "a-29" }));
     let mut first = submit(&process, &request);
     assert_eq!(first["data"]["status"], "received", "{first}");
     fs::write(process.folder.join("a.csv"), feed("a", 29)).unwrap();
