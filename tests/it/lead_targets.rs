@@ -58,13 +58,9 @@ fn a_lead_names_a_car_on_offer_or_describes_one() {
     // the missing facts come from the listing behind the number
     let text = delivered(&mut process, "<stock>S3</stock>");
     assert!(text.contains("<make>Toyota</make>") && text.contains("<year>2024</year>"));
-    let (vin, stranger) = (
-        "1HGCM82633A004352",
-        json!({ "make": "Honda", "model": "Accord", "year": 2003 }),
-    );
-    let mut unknown = stranger;
-    unknown["vin"] = json!(vin);
-    let answer = submit(&process, &lead("stranger", &unknown));
+    let vin = "1HGCM82633A004352";
+    let stranger = json!({ "vin": vin, "make": "Honda", "model": "Accord", "year": 2003 });
+    let answer = submit(&process, &lead("stranger", &stranger));
     assert_eq!(answer["data"]["status"], "received", "{answer}");
     let text = delivered(&mut process, vin);
     assert!(

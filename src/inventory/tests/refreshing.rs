@@ -112,7 +112,10 @@ fn the_first_reading_of_a_process_is_held_against_what_was_offered_before_it() {
     let refused = runtime.block_on(world.try_start(world.reader()));
     let words = refused.unwrap_err().to_string();
     let said = "the reading has 0 units, the last good one 4";
-    assert!(words.contains(said) && words.contains("--accept"), "{words}");
+    assert!(
+        words.contains(said) && words.contains("--accept"),
+        "{words}"
+    );
     // what was offered is not gone for that
     world.set(cars(&["a", "b", "c", "d"]));
     let again = runtime.block_on(world.start());
