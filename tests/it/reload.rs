@@ -176,7 +176,9 @@ fn a_reload_takes_no_inventory_from_a_source_that_is_broken_just_then() {
     }
     fs::write(process.folder.join("b.csv"), feed("b", 4)).unwrap();
     process.signal("-HUP");
-    process.wait_until("it is taken", |process| total(&process.search("b.example")) == 4);
+    process.wait_until("it is taken", |process| {
+        total(&process.search("b.example")) == 4
+    });
 }
 
 // AAP-357
