@@ -128,7 +128,8 @@ def schema(faults, texts):
 def dashboard(faults):
     source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.rs"))
     written = set(re.findall(r"forecourt_[a-z_]+", source))
-    written |= {f"forecourt_inventory_{name}" for name in re.findall(r'gauge\(\s*"([a-z_]+)"', source)}
+    histograms = re.findall(r'"(forecourt_[a-z_]+)",\s*Kind::Histogram', source)
+    written |= {f"{name}_{part}" for name in histograms for part in ("bucket", "sum", "count")}
     board = json.loads((DEPLOY / "grafana-dashboard.json").read_text())
     expressions = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     for name in set(re.findall(r"forecourt_[a-z_]+", " ".join(expressions))):
