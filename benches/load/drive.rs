@@ -137,7 +137,7 @@ impl Connection {
             }
             read += more;
             whole = whole.or_else(|| length(&self.buffer[..read]));
-            if whole.is_some_and(|whole| read >= whole) {
+            if whole.is_some_and(|whole| whole.ends(&self.buffer[..read])) {
                 let text = || String::from_utf8_lossy(&self.buffer[..read]).into_owned();
                 return if self.buffer.starts_with(b"HTTP/1.1 200") {
                     Ok(read)
@@ -149,14 +149,35 @@ impl Connection {
     }
 }
 
-/// The length of the whole answer, once its head has come.
-fn length(answer: &[u8]) -> Option<usize> {
+/// How an answer says where it ends.
+#[derive(Clone, Copy)]
+enum End {
+    Length(usize),
+    /// With a chunk of no bytes.
+    Chunk,
+}
+
+impl End {
+    fn ends(self, answer: &[u8]) -> bool {
+        match self {
+            Self::Length(length) => answer.len() >= length,
+            Self::Chunk => answer.ends_with(b"\r\n0\r\n\r\n"),
+        }
+    }
+}
+
+/// Where the whole answer ends, once its head has come.
+fn length(answer: &[u8]) -> Option<End> {
     let head = memchr::memmem::find(answer, b"\r\n\r\n")?;
     let text = std::str::from_utf8(&answer[..head]).ok()?;
-    let body = text.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().ok())?
-    });
-    Some(head + 4 + body.unwrap_or(0))
+    let header = |wanted: &str| {
+        let named = text.lines().filter_map(|line| line.split_once(':'));
+        let mut values = named.filter(|(name, _)| name.eq_ignore_ascii_case(wanted));
+        values.next().map(|(_, value)| value.trim())
+    };
+    if header("transfer-encoding").is_some() {
+        return Some(End::Chunk);
+    }
+    let body = header("content-length").and_then(|value| value.parse().ok());
+    Some(End::Length(head + 4 + body.unwrap_or(0)))
 }

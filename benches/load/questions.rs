@@ -13,7 +13,7 @@ pub(crate) struct Question {
     /// The bodies that are asked in turn, and where.
     path: &'static str,
     bodies: Vec<Value>,
-    /// Whether each one is a new one: its text `{n}` becomes a number.
+    /// Whether each one is a new one: its texts `{n}` and `{mileage}` become numbers.
     pub(crate) renewed: bool,
 }
 
@@ -41,7 +41,10 @@ impl Question {
             }
             let (path, body) = made[at].1.split_once(' ').unwrap_or_default();
             let salt = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            request(path, &body.replace("{n}", &format!("{started}-{salt}"))).into()
+            let body = body.replace("{n}", &format!("{started}-{salt}"));
+            // A mileage that hardly anybody asked for before; what it leaves is about the same.
+            let mileage = (100_000 + salt * 7 % 50_000).to_string();
+            request(path, &body.replace("\"{mileage}\"", &mileage)).into()
         })
     }
 
@@ -127,11 +130,29 @@ pub(crate) fn all() -> Vec<Question> {
         bodies,
         renewed: false,
     };
+    let new = || {
+        let mut searches = searches();
+        for search in &mut searches {
+            search["filters"]["mileage_max"] = json!("{mileage}");
+        }
+        searches
+    };
     let facets = json!({"type": "inventory.facets.request", "filters": {"make": ["make 3"]}});
     let vehicle = json!({"type": "inventory.vehicle.request", "vehicle_id": "v77"});
     let each = |tool: &str| searches().iter().map(|s| mcp(tool, s)).collect();
     vec![
         question("MCP search", "/mcp", each("aap_inventory_search")),
+        Question {
+            renewed: true,
+            ..question(
+                "MCP search, new each time",
+                "/mcp",
+                new()
+                    .iter()
+                    .map(|search| mcp("aap_inventory_search", search))
+                    .collect(),
+            )
+        },
         question(
             "A2A search",
             "/a2a",

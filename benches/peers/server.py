@@ -7,6 +7,7 @@ import sqlite3
 import sys
 
 from mcp.server.fastmcp import FastMCP
+from mcp.server.transport_security import TransportSecuritySettings
 from pydantic import BaseModel
 
 PORT, DATABASE = int(sys.argv[1]), sys.argv[2]
@@ -15,7 +16,12 @@ BOUNDS = {"price_min": "price >= ?", "price_max": "price <= ?", "mileage_max": "
 
 database = sqlite3.connect(f"file:{DATABASE}?mode=ro", uri=True, check_same_thread=False)
 database.row_factory = sqlite3.Row
-server = FastMCP("peer", host="127.0.0.1", port=PORT, stateless_http=True, json_response=True, log_level="ERROR")
+# the load's Host names no port, which the SDK's own list of hosts wants
+security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+server = FastMCP(
+    "peer", host="127.0.0.1", port=PORT, stateless_http=True, json_response=True, log_level="ERROR",
+    transport_security=security,
+)
 
 
 class Filters(BaseModel):

@@ -61,7 +61,8 @@ pub(super) fn page(
         .transpose()?;
 
     let facets = settings.facets_in_search;
-    let shown = if cursor.is_none() && asked.skip == 0 && !facets {
+    let keeps = settings.keep_first_pages && !facets;
+    let shown = if keeps && cursor.is_none() && asked.skip == 0 {
         let make = || shown(snapshot, &asked, None, false);
         snapshot.first_pages().get_or_make(meaning, make)?
     } else {
