@@ -257,13 +257,14 @@ fn bench(criterion: &mut Criterion) {
             let page = inventory.search(&request, "anonymous").expect("a page");
             let (total, first) = naive(&rows, &filters);
             assert_eq!(
-                (page.total, page.vehicles.len()),
+                (page.total, page.vehicles.found().len()),
                 (total as u64, first.len())
             );
             if name != "everything" {
                 let prices = |n: &usize| rows[*n].price;
                 let got: Vec<_> = page
                     .vehicles
+                    .found()
                     .iter()
                     .map(|f| f.listing.to_value()["price"].as_i64())
                     .collect();

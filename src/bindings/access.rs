@@ -3,11 +3,10 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode, header};
 
-use crate::contract::{Caller, Skill};
+use crate::contract::{Caller, Rope, Skill};
 use crate::oauth::{Challenge, Gate, Visitor};
 
 /// The visitor, or why it may not enter. Where nothing is protected, credentials are not even looked at.
@@ -44,10 +43,10 @@ pub(super) fn caller(visitor: &Visitor) -> Caller {
 /// Makes an answer say no: its status, the challenge, and in the log what an operator may know of it, which
 /// is never a token or an identity (AAP-146).
 pub(super) fn challenge(
-    mut answer: Response<Bytes>,
+    mut answer: Response<Rope>,
     challenge: &Challenge,
     binding: &'static str,
-) -> Response<Bytes> {
+) -> Response<Rope> {
     let (status, stage) = (challenge.status, challenge.stage);
     tracing::info!(binding, status, stage, "access refused");
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

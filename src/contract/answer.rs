@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
 use serde_json::Value;
+
+use super::rope::{Form, Rope};
 
 /// JSON text that was finished once, with its escaped form for the text copy that MCP wants.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,17 +18,25 @@ impl Fragment {
     /// Keeps `json` (one complete JSON text or a run of one) and its form inside a JSON string.
     pub fn new(json: impl Into<Box<str>>) -> Self {
         let json = json.into();
-        let mut escaped = String::with_capacity(json.len() + json.len() / 4);
-        escape_into(&json, &mut escaped);
-        Self {
-            json,
-            escaped: escaped.into(),
-        }
+        let escaped = escaped(&json).into();
+        Self { json, escaped }
     }
 
     /// The JSON text.
     pub fn json(&self) -> &str {
         &self.json
+    }
+
+    /// Bytes of both forms.
+    pub fn bytes(&self) -> usize {
+        self.json.len() + self.escaped.len()
+    }
+
+    pub(super) fn form(&self, form: Form) -> &str {
+        match form {
+            Form::Json => &self.json,
+            Form::Escaped => &self.escaped,
+        }
     }
 }
 
@@ -70,65 +81,64 @@ impl Answer {
         }
     }
 
+    /// Appends the JSON of a value that has one; text and numbers always do.
+    pub fn push_value(&mut self, value: &impl Serialize) {
+        self.push(&serde_json::to_string(value).unwrap_or_default());
+    }
+
     /// Appends a shared fragment.
     pub fn push_fragment(&mut self, fragment: &Arc<Fragment>) {
         self.pieces.push(Piece::Shared(Arc::clone(fragment)));
     }
 
-    /// Bytes of the JSON text.
-    pub fn json_len(&self) -> usize {
-        self.each_len(str::len, |fragment| fragment.json.len())
-    }
-
-    /// Bytes of the escaped text; what only this answer says is estimated.
-    pub fn escaped_len(&self) -> usize {
-        let estimate = |text: &str| text.len() + text.len() / 4;
-        self.each_len(estimate, |fragment| fragment.escaped.len())
-    }
-
-    fn each_len(&self, own: impl Fn(&str) -> usize, shared: impl Fn(&Fragment) -> usize) -> usize {
+    /// About how many bytes are copied when both forms are written.
+    pub fn copied_len(&self) -> usize {
         let len = |piece: &Piece| match piece {
-            Piece::Own(text) => own(text),
-            Piece::Shared(fragment) => shared(fragment),
+            Piece::Own(text) => 2 * text.len() + text.len() / 4,
+            Piece::Shared(fragment) => {
+                Rope::copied(fragment, Form::Json) + Rope::copied(fragment, Form::Escaped)
+            }
         };
         self.pieces.iter().map(len).sum()
     }
 
     /// Writes the JSON text.
-    pub fn write_json(&self, out: &mut String) {
+    pub fn write_json(&self, out: &mut Rope) {
         for piece in &self.pieces {
             match piece {
-                Piece::Own(text) => out.push_str(text),
-                Piece::Shared(fragment) => out.push_str(&fragment.json),
+                Piece::Own(text) => out.push(text),
+                Piece::Shared(fragment) => out.push_fragment(fragment, Form::Json),
             }
         }
     }
 
     /// Writes the JSON text as it stands inside a JSON string, without the quotes.
-    pub fn write_escaped(&self, out: &mut String) {
+    pub fn write_escaped(&self, out: &mut Rope) {
         for piece in &self.pieces {
             match piece {
-                Piece::Own(text) => escape_into(text, out),
-                Piece::Shared(fragment) => out.push_str(&fragment.escaped),
+                Piece::Own(text) => out.push(&escaped(text)),
+                Piece::Shared(fragment) => out.push_fragment(fragment, Form::Escaped),
             }
         }
     }
 
     /// The JSON text.
     pub fn to_json(&self) -> String {
-        let mut out = String::with_capacity(self.json_len());
-        self.write_json(&mut out);
+        let mut out = String::new();
+        for piece in &self.pieces {
+            out.push_str(match piece {
+                Piece::Own(text) => text,
+                Piece::Shared(fragment) => &fragment.json,
+            });
+        }
         out
     }
 }
 
-/// Appends `text` escaped for the inside of a JSON string (RFC 8259 §7).
-fn escape_into(text: &str, out: &mut String) {
+/// `text` escaped for the inside of a JSON string (RFC 8259 §7).
+fn escaped(text: &str) -> String {
     // Writing a text's JSON cannot fail.
-    let quoted = serde_json::to_string(text).unwrap_or_default();
-    out.push_str(
-        quoted
-            .get(1..quoted.len().saturating_sub(1))
-            .unwrap_or_default(),
-    );
+    let mut quoted = serde_json::to_string(text).unwrap_or_default();
+    quoted.pop();
+    quoted.split_off(quoted.len().min(1))
 }

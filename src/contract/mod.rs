@@ -12,6 +12,7 @@ pub mod json;
 mod names;
 mod problems;
 mod release;
+mod rope;
 pub mod request;
 mod schema;
 pub mod skill;
@@ -31,6 +32,7 @@ pub use caller::Caller;
 pub use capabilities::Capabilities;
 pub use error::{AapError, ErrorCode, Problem};
 pub use request::Request;
+pub use rope::Rope;
 pub use skill::Skill;
 
 /// One AAP release as a value: its schemas, names and verdicts.

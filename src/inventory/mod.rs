@@ -16,6 +16,7 @@ mod rank;
 mod terms;
 mod features;
 mod keywords;
+mod listed;
 mod places;
 mod text;
 mod history;
@@ -56,6 +57,7 @@ pub use build::{Builder, Check, Stamp};
 pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
+pub use listed::Vehicles;
 pub use reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
@@ -107,7 +109,7 @@ impl Inventory {
         caller_scope: &str,
     ) -> Result<Page, InventoryError> {
         let began = Instant::now();
-        let page = search::page(self, &*self.fresh()?, request, caller_scope);
+        let page = search::page(self, &self.fresh()?, request, caller_scope);
         let kind = Kind::of_search(request.filters.as_ref());
         self.timings.note(kind, began);
         page
@@ -208,13 +210,13 @@ pub struct Page {
     pub sort: Sort,
     /// When `query` was applied: its tokens (AAP-408).
     pub query_terms: Option<Vec<String>>,
-    pub vehicles: Vec<Found>,
+    pub vehicles: Vehicles,
     /// When configured: the Facets object over the full set.
     pub facets: Option<Arc<Fragment>>,
 }
 
 /// One listing on a page.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Found {
     pub listing: Arc<Listing>,
     /// Statute miles, rounded to 0.001, when the request had `near`.

@@ -2,7 +2,8 @@
 //! and go with it, so that no page outlives what it shows. Must not know callers or cursors.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::cursor::Place;
 use crate::contract::Fragment;
@@ -11,6 +12,9 @@ use crate::contract::Fragment;
 const KEPT: usize = 128;
 /// A request whose meaning takes more text than this is not remembered.
 const LONGEST: usize = 2048;
+/// Pages whose vehicles are written once may take this part of what all listings take, and this much at least.
+const SHARE_OF_LISTINGS: usize = 16;
+const LEAST_ROOM: usize = 256 * 1024;
 
 /// What one page shows.
 #[derive(Debug)]
@@ -21,11 +25,63 @@ pub(super) struct Shown {
     /// Where the last row stands, when more follow.
     pub(super) next: Option<Place>,
     pub(super) facets: Option<Arc<Fragment>>,
+    /// The vehicles' JSON, where the page was asked for before and there was room.
+    pub(super) text: Text,
+}
+
+/// The JSON of one page's vehicles.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    /// Set when the page is asked for again.
+    room: OnceLock<Arc<Room>>,
+    /// `None` where there was no room.
+    written: OnceLock<Option<Written>>,
+}
+
+#[derive(Debug)]
+struct Written {
+    text: Arc<Fragment>,
+    room: Arc<Room>,
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        self.room.0.fetch_add(self.text.bytes(), Ordering::Relaxed);
+    }
+}
+
+/// Bytes that texts may still take.
+#[derive(Debug)]
+struct Room(AtomicUsize);
+
+impl Room {
+    fn take(&self, bytes: usize) -> bool {
+        let order = Ordering::Relaxed;
+        let rest = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(order, order, rest).is_ok()
+    }
+}
+
+impl Shown {
+    /// The vehicles' JSON; `None` for a page that is asked for the first time, or had no room.
+    pub(super) fn text(&self, write: impl FnOnce() -> Fragment) -> Option<Arc<Fragment>> {
+        let room = self.text.room.get()?;
+        let written = self.text.written.get_or_init(|| {
+            let text = Arc::new(write());
+            let room = Arc::clone(room);
+            // A value that was made would give back on its end what it never took.
+            room.take(text.bytes()).then(|| Written { text, room })
+        });
+        Some(Arc::clone(&written.as_ref()?.text))
+    }
 }
 
 /// Pages by what their requests mean.
-#[derive(Debug, Default)]
-pub(super) struct Pages(Mutex<Kept>);
+#[derive(Debug)]
+pub(super) struct Pages {
+    kept: Mutex<Kept>,
+    room: Arc<Room>,
+}
 
 /// Those that were used lately, and those that were used before: when the first are full, the others go.
 #[derive(Debug, Default)]
@@ -35,6 +91,15 @@ struct Kept {
 }
 
 impl Pages {
+    /// No pages yet, of a snapshot whose listings take this many bytes.
+    pub(super) fn new(listings: usize) -> Self {
+        let room = (listings / SHARE_OF_LISTINGS).max(LEAST_ROOM);
+        Self {
+            kept: Mutex::default(),
+            room: Arc::new(Room(AtomicUsize::new(room))),
+        }
+    }
+
     /// The page of this meaning; made, without holding others up, when it is not there.
     pub(super) fn get_or_make<E>(
         &self,
@@ -45,6 +110,7 @@ impl Pages {
             return make().map(Arc::new);
         }
         if let Some(shown) = self.kept(|kept| kept.get(&meaning)) {
+            shown.text.room.get_or_init(|| Arc::clone(&self.room));
             return Ok(shown);
         }
         let shown = Arc::new(make()?);
@@ -54,7 +120,7 @@ impl Pages {
 
     fn kept<T>(&self, act: impl FnOnce(&mut Kept) -> T) -> T {
         // What a panic elsewhere leaves here is whole: a map of finished pages.
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        act(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -88,6 +154,7 @@ mod tests {
             rows: Vec::new(),
             next: None,
             facets: None,
+            text: Text::default(),
         }
     }
 
@@ -98,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_asked_again_is_not_made_again() {
-        let pages = Pages::default();
+        let pages = Pages::new(0);
         assert_eq!(asked(&pages, "a", 1), 1);
         assert_eq!(asked(&pages, "a", 2), 1);
         assert_eq!(asked(&pages, "b", 2), 2);
@@ -106,7 +173,7 @@ mod tests {
 
     #[test]
     fn what_is_used_stays_and_the_number_is_bounded() {
-        let pages = Pages::default();
+        let pages = Pages::new(0);
         for n in 0..10_000 {
             assert_eq!(asked(&pages, "used", n), 0);
             asked(&pages, &format!("once {n}"), n);
@@ -118,11 +185,46 @@ mod tests {
 
     #[test]
     fn a_long_request_and_a_failed_one_are_not_kept() {
-        let pages = Pages::default();
+        let pages = Pages::new(0);
         let long = "x".repeat(LONGEST + 1);
         assert_eq!(asked(&pages, &long, 1), 1);
         assert_eq!(asked(&pages, &long, 2), 2);
         assert!(pages.get_or_make("a".to_owned(), || Err(())).is_err());
         assert_eq!(asked(&pages, "a", 3), 3);
+    }
+
+    #[test]
+    fn a_page_is_written_once_and_only_when_it_is_asked_for_again() {
+        let pages = Pages::new(0);
+        let page = || {
+            let made = pages.get_or_make("a".to_owned(), || Ok::<_, Infallible>(shown(1)));
+            made.unwrap()
+        };
+        let write = |json: &'static str| move || Fragment::new(json);
+        assert!(page().text(write("1")).is_none());
+        let first = page().text(write("2")).unwrap();
+        assert_eq!(first.json(), "2");
+        assert!(Arc::ptr_eq(&first, &page().text(write("3")).unwrap()));
+    }
+
+    #[test]
+    fn texts_take_no_more_than_their_room_and_give_it_back() {
+        let pages = Pages::new(0);
+        let json = "1".repeat(LEAST_ROOM / 5);
+        let written = |name: String| {
+            let ask = || pages.get_or_make(name.clone(), || Ok::<_, Infallible>(shown(1)));
+            ask().unwrap();
+            let text = ask().unwrap().text(|| Fragment::new(json.as_str()));
+            text.is_some()
+        };
+        let some: Vec<bool> = (0..3).map(|n| written(n.to_string())).collect();
+        assert_eq!(some, [true, true, false]);
+        for n in 3..4 * KEPT {
+            written(n.to_string());
+        }
+        let left = pages.room.0.load(Ordering::Relaxed);
+        assert!(left <= LEAST_ROOM, "{left}");
+        drop(pages.kept(std::mem::take));
+        assert_eq!(pages.room.0.load(Ordering::Relaxed), LEAST_ROOM);
     }
 }

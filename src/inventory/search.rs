@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use super::blocks::BLOCK;
 use super::cursor::{Binding, Cursor, meaning};
+use super::listed::{Vehicles, found};
 use super::matching::Matching;
 use super::order::{QueryOrder, row_of};
-use super::pages::Shown;
+use super::pages::{Shown, Text};
 use super::places::published_mi;
 use super::snapshot::Snapshot;
 use super::text::tokens;
-use super::{Found, Inventory, InventoryError, Page};
+use super::{Inventory, InventoryError, Page};
 use crate::contract::Fragment;
 use crate::contract::request::{Filters, SearchRequest, Sort};
 
@@ -40,7 +41,7 @@ struct Asked<'r> {
 
 pub(super) fn page(
     inventory: &Inventory,
-    snapshot: &Snapshot,
+    snapshot: &Arc<Snapshot>,
     request: &SearchRequest,
     caller_scope: &str,
 ) -> Result<Page, InventoryError> {
@@ -62,7 +63,8 @@ pub(super) fn page(
 
     let facets = settings.facets_in_search;
     let keeps = settings.keep_first_pages && !facets;
-    let shown = if keeps && cursor.is_none() && asked.skip == 0 {
+    let remembered = keeps && cursor.is_none() && asked.skip == 0;
+    let shown = if remembered {
         let make = || shown(snapshot, &asked, None, false);
         snapshot.first_pages().get_or_make(meaning, make)?
     } else {
@@ -94,8 +96,12 @@ pub(super) fn page(
         applied_filters: asked.filters.cloned().unwrap_or_default(),
         sort: asked.sort,
         query_terms: query_terms(asked.filters),
-        vehicles: found(snapshot, &shown.rows),
         facets: shown.facets.clone(),
+        vehicles: if remembered {
+            Vehicles::remembered(snapshot, shown)
+        } else {
+            found(snapshot, &shown.rows).into()
+        },
     })
 }
 
@@ -129,21 +135,12 @@ fn shown(
         rows: rows.collect(),
         next: last.map(|place| order.cursor_place(row_of(*place))),
         facets: with_facets.then(|| facets(snapshot, &matching)),
+        text: Text::default(),
     })
 }
 
 fn query_terms(filters: Option<&Filters>) -> Option<Vec<String>> {
     Some(tokens(filters?.query.as_deref()?))
-}
-
-fn found(snapshot: &Snapshot, rows: &[(u32, Option<f64>)]) -> Vec<Found> {
-    let found = rows.iter().filter_map(|(row, distance_mi)| {
-        Some(Found {
-            listing: Arc::clone(snapshot.listing(*row)?),
-            distance_mi: *distance_mi,
-        })
-    });
-    found.collect()
 }
 
 /// The facets over what matches: ready for everything, counted for less.

@@ -65,6 +65,8 @@ impl Snapshot {
         let mut everything = RoaringBitmap::new();
         everything.insert_range(0..size);
         let orders = Orders::build(&parts.columns);
+        let texts = parts.listings.iter();
+        let bytes = texts.map(|listing| listing.open_json.bytes()).sum();
         let mut snapshot = Self {
             parts,
             everything,
@@ -72,7 +74,7 @@ impl Snapshot {
             by_vin,
             by_vehicle_id,
             all_facets: Arc::new(Fragment::new("{}")),
-            first_pages: Pages::default(),
+            first_pages: Pages::new(bytes),
         };
         let all_facets = super::facets::of(&snapshot, &Matching::everything(&snapshot));
         snapshot.all_facets = Arc::new(all_facets);

@@ -17,6 +17,7 @@ mod surface;
 mod throttle;
 mod tls;
 mod website;
+mod written;
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};

@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::{Either, Full};
+use http_body_util::Either;
 use hyper::body::Incoming;
 use serde_json::json;
 use tracing::Instrument as _;
@@ -19,12 +19,14 @@ use super::router::{Place, Route, Surface};
 use super::stats::{Answerer, Limit};
 use super::surface::{self, closing};
 use super::throttle::{Left, network};
+use super::written::Written;
 use super::{Shared, body, record};
+use crate::contract::Rope;
 use crate::deployment::Deployment;
 use crate::telemetry::trace::Active;
 
 /// A body on its way out: ours, or the website's.
-pub(super) type Outgoing = Either<Full<Bytes>, Incoming>;
+pub(super) type Outgoing = Either<Written, Incoming>;
 
 /// An answer and who gave it.
 pub(super) struct Answered {
@@ -34,9 +36,9 @@ pub(super) struct Answered {
 }
 
 impl Answered {
-    fn ours(by: Answerer, answer: Response<Bytes>) -> Self {
+    fn ours(by: Answerer, answer: Response<impl Into<Rope>>) -> Self {
         Self {
-            answer: answer.map(|body| Either::Left(Full::new(body))),
+            answer: answer.map(|body| Either::Left(Written::from(body.into()))),
             by,
             deployment: None,
         }

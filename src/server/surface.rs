@@ -12,6 +12,7 @@ use super::router::Surface;
 use super::{Shared, body, document};
 use crate::bindings::discovery;
 use crate::bindings::{a2a, mcp, pap};
+use crate::contract::Rope;
 use crate::telemetry::trace;
 
 /// What the surface says; whoever reads the body takes it.
@@ -21,16 +22,18 @@ pub(super) async fn answer(
     surface: &Surface,
     head: &Parts,
     body: &mut Option<Incoming>,
-) -> Response<Bytes> {
+) -> Response<Rope> {
     match surface {
-        Surface::Document(document) => document.answer(head),
+        Surface::Document(document) => document.answer(head).map(Rope::from),
         Surface::InventoryPage(deployment) if document::is_read(&head.method) => {
             let query = head.uri.query().unwrap_or_default();
-            Box::pin(discovery::inventory_page::answer(deployment, query)).await
+            let page = discovery::inventory_page::answer(deployment, query);
+            Box::pin(page).await.map(Rope::from)
         }
-        Surface::InventoryPage(_) | Surface::Website(_) => document::not_allowed(),
+        Surface::InventoryPage(_) | Surface::Website(_) => document::not_allowed().map(Rope::from),
         Surface::Pap(part, endpoint) => {
-            pap_answer(shared, asker, *part, endpoint, (head, body)).await
+            let answer = pap_answer(shared, asker, *part, endpoint, (head, body));
+            answer.await.map(Rope::from)
         }
         Surface::A2a(endpoint) => a2a_answer(shared, endpoint, head, body).await,
         Surface::Mcp(endpoint) => mcp_answer(shared, endpoint, head, body).await,
@@ -58,7 +61,7 @@ async fn a2a_answer(
     endpoint: &a2a::Endpoint,
     head: &Parts,
     body: &mut Option<Incoming>,
-) -> Response<Bytes> {
+) -> Response<Rope> {
     match admitted(endpoint.admit(head)).await {
         Err(refused) => refused,
         Ok(visitor) => match read(shared, body).await {
@@ -73,7 +76,7 @@ async fn mcp_answer(
     endpoint: &mcp::Endpoint,
     head: &Parts,
     body: &mut Option<Incoming>,
-) -> Response<Bytes> {
+) -> Response<Rope> {
     match admitted(endpoint.admit(head)).await {
         Err(refused) => refused,
         Ok(admission) => match read(shared, body).await {

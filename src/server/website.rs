@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
-use http_body_util::{Either, Full};
+use http_body_util::Either;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 
 use super::proxies::Asker;
 use super::request::{Outgoing, problem};
+use crate::contract::Rope;
 use crate::net::{NetError, Policy, Upstream};
 use crate::telemetry::trace::{self, Outward, Word};
 
@@ -119,7 +120,7 @@ fn end_trace(traced: Outward, answer: Option<&Response<Incoming>>) {
 }
 
 fn refused(status: StatusCode, words: &str) -> Response<Outgoing> {
-    problem(status, "website", words).map(|body| Either::Left(Full::new(body)))
+    problem(status, "website", words).map(|body| Either::Left(Rope::from(body).into()))
 }
 
 /// Ends when nothing has moved for so long.

@@ -1,13 +1,13 @@
 //! `inventory.search`: one page of the matching set, put together from finished fragments. Must not
 //! serialise a vehicle.
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::fault;
 use crate::contract::request::SearchRequest;
 use crate::contract::{AapError, Answer, Caller};
 use crate::deployment::Deployment;
-use crate::inventory::{Found, Page};
+use crate::inventory::Page;
 
 pub(super) fn run(
     deployment: &Deployment,
@@ -29,26 +29,16 @@ pub(super) fn run(
 fn assemble(page: &Page) -> Answer {
     let mut answer = Answer::new();
     answer.push(r#"{"type":"inventory.search.response","data":{"total":"#);
-    answer.push(&page.total.to_string());
-    let members = [
-        ("limit", json!(page.limit)),
-        ("next_cursor", json!(page.next_cursor)),
-        ("applied_filters", json!(page.applied_filters)),
-        ("sort", json!(page.sort)),
-    ];
-    for (name, value) in members {
-        push_member(&mut answer, name, &value);
-    }
+    answer.push_value(&page.total);
+    push_member(&mut answer, "limit", &page.limit);
+    push_member(&mut answer, "next_cursor", &page.next_cursor);
+    push_member(&mut answer, "applied_filters", &page.applied_filters);
+    push_member(&mut answer, "sort", &page.sort);
     if let Some(terms) = &page.query_terms {
-        push_member(&mut answer, "query_terms", &json!(terms));
+        push_member(&mut answer, "query_terms", terms);
     }
     answer.push(r#","vehicles":["#);
-    for (index, found) in page.vehicles.iter().enumerate() {
-        if index > 0 {
-            answer.push(",");
-        }
-        push_listing(&mut answer, found);
-    }
+    page.vehicles.write(&mut answer);
     answer.push("]");
     if let Some(facets) = &page.facets {
         answer.push(r#","facets":"#);
@@ -58,26 +48,23 @@ fn assemble(page: &Page) -> Answer {
     answer
 }
 
-fn push_member(answer: &mut Answer, name: &str, value: &Value) {
-    answer.push(&format!(r#","{name}":{value}"#));
-}
-
-fn push_listing(answer: &mut Answer, found: &Found) {
-    answer.push_fragment(&found.listing.open_json);
-    if let Some(distance_mi) = found.distance_mi {
-        push_member(answer, "distance_mi", &json!(distance_mi));
-    }
-    answer.push("}");
+fn push_member(answer: &mut Answer, name: &str, value: &impl Serialize) {
+    answer.push(",\"");
+    answer.push(name);
+    answer.push("\":");
+    answer.push_value(value);
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
+    use serde_json::{Value, json};
+
     use super::*;
-    use crate::contract::Fragment;
     use crate::contract::request::{Filters, Sort, SortField, SortOrder};
-    use crate::inventory::Listing;
+    use crate::contract::{Fragment, Rope};
+    use crate::inventory::{Found, Listing};
 
     fn page(vehicles: Vec<Found>) -> Page {
         Page {
@@ -93,7 +80,7 @@ mod tests {
                 order: SortOrder::Asc,
             },
             query_terms: None,
-            vehicles,
+            vehicles: vehicles.into(),
             facets: None,
         }
     }
@@ -141,9 +128,10 @@ mod tests {
     #[test]
     fn the_text_copy_of_a_page_is_its_json() {
         let answer = assemble(&page(vec![found(r#"{"vehicle_id":"é\\\"""#, None)]));
-        let mut escaped = String::new();
-        answer.write_escaped(&mut escaped);
-        let text: String = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
+        let mut quoted = Rope::from("\"".to_owned());
+        answer.write_escaped(&mut quoted);
+        quoted.push("\"");
+        let text: String = serde_json::from_slice(&quoted.into_bytes()).unwrap();
         assert_eq!(text, answer.to_json());
     }
 

@@ -88,7 +88,7 @@ async fn served(config: &Path) -> Vec<Value> {
     let inventory = app.deployments[0].inventory.clone().unwrap();
     let all = json!({ "type": "inventory.search.request", "pagination": { "limit": 100 } });
     let page = inventory.search(&serde_json::from_value(all).unwrap(), "anonymous");
-    let vehicles = page.unwrap().vehicles;
+    let vehicles = page.unwrap().vehicles.found();
     let mut listings: Vec<Value> = vehicles.iter().map(|v| v.listing.to_value()).collect();
     listings.sort_by_key(|listing| listing["vehicle_id"].to_string());
     listings

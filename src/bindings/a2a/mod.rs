@@ -10,14 +10,13 @@ mod protojson;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
 use crate::bindings::access;
-use crate::contract::{AapError, Binding, Caller, ErrorCode, Skill};
+use crate::contract::{AapError, Binding, Caller, ErrorCode, Rope, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{self, Call};
 use crate::oauth::{Challenge, Visitor};
@@ -43,7 +42,7 @@ impl Endpoint {
     }
 
     /// Judges a request by its head, before its body is read. `Err` is the finished answer.
-    pub async fn admit(&self, head: &Parts) -> Result<Visitor, Response<Bytes>> {
+    pub async fn admit(&self, head: &Parts) -> Result<Visitor, Response<Rope>> {
         if head.method != Method::POST {
             let words = "Send A2A messages with POST.";
             let mut answer = refusal(StatusCode::METHOD_NOT_ALLOWED, words);
@@ -62,7 +61,7 @@ impl Endpoint {
 
     /// Answers a request whose head was admitted. Whatever reached JSON-RPC is answered with HTTP 200:
     /// clients lose the error otherwise.
-    pub async fn call(&self, visitor: &Visitor, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    pub async fn call(&self, visitor: &Visitor, head: &Parts, body: &[u8]) -> Response<Rope> {
         let envelope = match envelope::read(body) {
             Ok(envelope) => envelope,
             Err((id, fault)) => return respond(&id, Err(fault), None),
@@ -89,7 +88,7 @@ impl Endpoint {
         visitor: &Visitor,
         method: &str,
         params: Option<Value>,
-    ) -> Result<String, No> {
+    ) -> Result<Rope, No> {
         match Operation::named(method) {
             Operation::SendMessage => {
                 let request = message::read(params)?;
@@ -101,7 +100,7 @@ impl Endpoint {
         }
     }
 
-    async fn send(&self, visitor: &Visitor, request: SendMessage) -> Result<String, No> {
+    async fn send(&self, visitor: &Visitor, request: SendMessage) -> Result<Rope, No> {
         let SendMessage {
             part,
             context_id,
@@ -165,7 +164,7 @@ impl From<Fault> for No {
 }
 
 /// HTTP's own refusal, with a body in JSON-RPC form.
-fn challenged(id: &RawId, challenge: &Challenge) -> Response<Bytes> {
+fn challenged(id: &RawId, challenge: &Challenge) -> Response<Rope> {
     let body = Fault::invalid_request(challenge.message).to_json(id);
     access::challenge(json(StatusCode::UNAUTHORIZED, body), challenge, "a2a")
 }
@@ -222,13 +221,15 @@ fn is_json(head: &Parts) -> bool {
 }
 
 /// The JSON-RPC response. The activated extension is echoed on success (AAP-182).
-fn respond(id: &RawId, outcome: Result<String, Fault>, extension: Option<&str>) -> Response<Bytes> {
+fn respond(id: &RawId, outcome: Result<Rope, Fault>, extension: Option<&str>) -> Response<Rope> {
     let (body, activated) = match outcome {
-        Ok(result) => (
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
-            extension,
-        ),
-        Err(fault) => (fault.to_json(id), None),
+        Ok(result) => {
+            let mut body = Rope::from(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#));
+            body.append(result);
+            body.push("}");
+            (body, extension)
+        }
+        Err(fault) => (fault.to_json(id).into(), None),
     };
     let mut answer = json(StatusCode::OK, body);
     if let Some(Ok(uri)) = activated.map(HeaderValue::try_from) {
@@ -238,15 +239,15 @@ fn respond(id: &RawId, outcome: Result<String, Fault>, extension: Option<&str>) 
 }
 
 /// A refusal of the transport, in JSON-RPC form without a readable id.
-pub fn refusal(status: StatusCode, words: &str) -> Response<Bytes> {
+pub fn refusal(status: StatusCode, words: &str) -> Response<Rope> {
     json(
         status,
         Fault::invalid_request(words).to_json(&RawId::null()),
     )
 }
 
-fn json(status: StatusCode, body: String) -> Response<Bytes> {
-    let mut answer = Response::new(Bytes::from(body));
+fn json(status: StatusCode, body: impl Into<Rope>) -> Response<Rope> {
+    let mut answer = Response::new(body.into());
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
     headers.insert(

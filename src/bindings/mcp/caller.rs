@@ -4,13 +4,12 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response, StatusCode, header};
 
 use super::{Admission, refusal};
 use crate::bindings::access;
-use crate::contract::Caller;
+use crate::contract::{Caller, Rope};
 use crate::deployment::Deployment;
 use crate::oauth::{Issuer, McpTokens, Refusal};
 
@@ -51,7 +50,7 @@ impl Gate {
         &self,
         head: &Parts,
         admission: &mut Admission,
-    ) -> Result<(), Response<Bytes>> {
+    ) -> Result<(), Response<Rope>> {
         match &self.pap {
             Some(native) if head.headers.contains_key(header::AUTHORIZATION) => {
                 return native.admit(head, admission).await;
@@ -73,7 +72,7 @@ impl Gate {
 }
 
 impl Native {
-    async fn admit(&self, head: &Parts, admission: &mut Admission) -> Result<(), Response<Bytes>> {
+    async fn admit(&self, head: &Parts, admission: &mut Admission) -> Result<(), Response<Rope>> {
         let (method, query) = (head.method.as_str(), head.uri.query());
         let access = self.issuer.authenticate_mcp(method, query, &head.headers);
         let access = access.await.map_err(|refused| self.refused(&refused))?;
@@ -87,7 +86,7 @@ impl Native {
     }
 
     /// A refusal of the transport, with the challenge and the times of the issuer's own answer.
-    fn refused(&self, refused: &Refusal) -> Response<Bytes> {
+    fn refused(&self, refused: &Refusal) -> Response<Rope> {
         let (error, stage) = (refused.code.id(), refused.stage);
         tracing::info!(binding = "mcp", error, stage, "refused");
         let reply = refused.at_mcp(self.tokens, &self.metadata_url);

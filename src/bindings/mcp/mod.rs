@@ -18,14 +18,13 @@ mod version;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
 use crate::bindings::access;
-use crate::contract::{Binding, Caller, Skill};
+use crate::contract::{Binding, Caller, Rope, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
 use crate::oauth::Visitor;
@@ -84,7 +83,7 @@ impl Endpoint {
 
     /// Judges a request by its head, before its body is read: nothing is read for a caller whose credentials
     /// do not hold (AAP-099). `Err` is the finished answer.
-    pub async fn admit(&self, head: &Parts) -> Result<Admission, Response<Bytes>> {
+    pub async fn admit(&self, head: &Parts) -> Result<Admission, Response<Rope>> {
         let Ok(origin) = self.origins.check(&head.headers) else {
             return Err(refusal(
                 StatusCode::FORBIDDEN,
@@ -109,7 +108,7 @@ impl Endpoint {
     }
 
     /// Answers a request whose head was admitted.
-    pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Rope> {
         let answer = match jsonrpc::read(body) {
             Ok(Message::Request { id, method, params }) => {
                 #[cfg(feature = "conformance-tools")]
@@ -245,7 +244,7 @@ struct Asked<'a> {
 }
 
 /// Method, body type and the form of the answer.
-fn admit_method(head: &Parts, admission: &mut Admission) -> Result<(), Response<Bytes>> {
+fn admit_method(head: &Parts, admission: &mut Admission) -> Result<(), Response<Rope>> {
     if head.method == Method::OPTIONS && admission.origin.is_some() {
         return Err(origin::preflight());
     }
@@ -272,7 +271,7 @@ fn admit_method(head: &Parts, admission: &mut Admission) -> Result<(), Response<
 
 impl Admission {
     /// Adds what a browser needs to see the answer.
-    pub fn finish(&self, mut answer: Response<Bytes>) -> Response<Bytes> {
+    pub fn finish(&self, mut answer: Response<Rope>) -> Response<Rope> {
         if let Some(allowed) = &self.origin {
             origin::expose(answer.headers_mut(), allowed);
         }

@@ -1,10 +1,10 @@
 //! Which browser origins may call, and what a browser must be told. Must not judge callers: an origin is
 //! no identity, and its absence says nothing (AAP-072).
 
-use bytes::Bytes;
 use http::uri::Uri;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, header};
 
+use crate::contract::Rope;
 use crate::deployment::Deployment;
 
 const ALLOW_HEADERS: &str = "accept, authorization, content-type, dpop, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id, traceparent, tracestate";
@@ -90,8 +90,8 @@ fn is_loopback(origin: &str) -> bool {
 }
 
 /// The answer to a browser that asks first; no authorization is involved.
-pub(super) fn preflight() -> Response<Bytes> {
-    let mut answer = Response::new(Bytes::new());
+pub(super) fn preflight() -> Response<Rope> {
+    let mut answer = Response::new(Rope::default());
     *answer.status_mut() = StatusCode::NO_CONTENT;
     let fields: [(HeaderName, &'static str); 3] = [
         (header::ACCESS_CONTROL_ALLOW_METHODS, "POST"),

@@ -1,6 +1,5 @@
 //! An answer on its way out: status, body, the headers that go with it. Must not decide any of them.
 
-use bytes::Bytes;
 use http::{HeaderValue, Response, StatusCode};
 
 use super::accept::Format;
@@ -8,22 +7,23 @@ use super::answer;
 use super::ingress::Refused;
 use super::jsonrpc::{self, Fault, Id};
 use crate::bindings::access;
+use crate::contract::Rope;
 use crate::oauth::Challenge;
 
 /// An answer before its encoding is chosen.
 #[derive(Debug)]
 pub(super) struct Reply {
     status: u16,
-    body: Option<String>,
+    body: Option<Rope>,
     session: Option<HeaderValue>,
     challenge: Option<Challenge>,
 }
 
 impl Reply {
-    pub(super) fn ok(body: String) -> Self {
+    pub(super) fn ok(body: impl Into<Rope>) -> Self {
         Self {
             status: 200,
-            body: Some(body),
+            body: Some(body.into()),
             session: None,
             challenge: None,
         }
@@ -41,7 +41,7 @@ impl Reply {
     pub(super) fn fault(status: u16, fault: &Fault) -> Self {
         Self {
             status,
-            body: Some(fault.to_json()),
+            body: Some(fault.to_json().into()),
             session: None,
             challenge: None,
         }
@@ -68,17 +68,17 @@ impl Reply {
         self
     }
 
-    pub(super) fn encode(self, format: Format) -> Response<Bytes> {
+    pub(super) fn encode(self, format: Format) -> Response<Rope> {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut answer = match self.body {
             None => {
-                let mut empty = Response::new(Bytes::new());
+                let mut empty = Response::new(Rope::default());
                 *empty.status_mut() = status;
                 empty
             }
             Some(body) => match format {
                 Format::EventStream if status == StatusCode::OK && self.challenge.is_none() => {
-                    answer::event(&body)
+                    answer::event(body)
                 }
                 Format::Json | Format::EventStream => answer::json(status, body),
             },
@@ -98,7 +98,7 @@ pub(super) fn invalid(id: Id, message: &str) -> Reply {
 }
 
 /// A refusal of the transport: an error of JSON-RPC form without an id, since none was read.
-pub fn refusal(status: StatusCode, message: &str) -> Response<Bytes> {
+pub fn refusal(status: StatusCode, message: &str) -> Response<Rope> {
     let fault = Fault::new(None, jsonrpc::INVALID_REQUEST, message);
     answer::json(status, fault.to_json())
 }

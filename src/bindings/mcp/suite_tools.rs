@@ -1,7 +1,6 @@
 //! Tools that MCP's official conformance suite wants to call. Compiled only with the feature
 //! `conformance-tools`, and listed only on loopback; no release has them. Must not reach a skill.
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{Response, StatusCode};
 use serde_json::{Map, Value, json};
@@ -10,6 +9,7 @@ use super::ingress::{self, Accepted, Context};
 use super::jsonrpc::{self, Fault, Id};
 use super::version::Revision;
 use super::{Admission, answer};
+use crate::contract::Rope;
 use crate::deployment::Deployment;
 
 const MISSING_CAPABILITY: i32 = -32021;
@@ -86,7 +86,7 @@ pub(super) fn answer(
     (admission, head): (&Admission, &Parts),
     id: &Id,
     (method, params): (&str, &Map<String, Value>),
-) -> Option<Response<Bytes>> {
+) -> Option<Response<Rope>> {
     let name = params.get("name").and_then(Value::as_str)?;
     let known = NAMES.contains(&name) || name == SCHEMA_TOOL;
     if method != "tools/call" || !known || !is_local(deployment) {
@@ -142,7 +142,7 @@ fn result(revision: Revision, name: &str) -> String {
 }
 
 /// A stream of three notes and the result.
-fn progress(token: &Value, result: &str) -> Response<Bytes> {
+fn progress(token: &Value, result: &str) -> Response<Rope> {
     let note = |progress: u32| {
         let params = json!({"progressToken": token, "progress": progress, "total": 100});
         json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).to_string()

@@ -281,7 +281,7 @@ impl Dealer {
         let admission = self.mcp.admit(&head).await.unwrap();
         let body = body.to_string();
         let answer = self.mcp.call(&admission, &head, body.as_bytes()).await;
-        let mut answer: Value = serde_json::from_slice(answer.body()).unwrap();
+        let mut answer: Value = serde_json::from_slice(&answer.into_body().into_bytes()).unwrap();
         if answer.get("error").is_some() {
             return answer["error"].take();
         }
@@ -308,7 +308,7 @@ impl Dealer {
         let body = body.to_string();
         let answer = self.a2a.call(&visitor, &head, body.as_bytes()).await;
         assert_eq!(answer.status(), 200);
-        let mut answer: Value = serde_json::from_slice(answer.body()).unwrap();
+        let mut answer: Value = serde_json::from_slice(&answer.into_body().into_bytes()).unwrap();
         let Some(error) = answer.get("error") else {
             return answer["result"]["message"]["parts"][0]["data"].take();
         };

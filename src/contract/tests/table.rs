@@ -63,9 +63,10 @@ fn the_escaped_copy_is_the_same_text() {
     answer.push("{\"a\":");
     answer.push_fragment(&Arc::new(Fragment::new("\"caf\u{e9} \\\"x\\\" \\u0007\"")));
     answer.push("}");
-    let mut escaped = String::new();
-    answer.write_escaped(&mut escaped);
-    let copy: Value = serde_json::from_str(&format!("\"{escaped}\"")).unwrap();
+    let mut quoted = Rope::from("\"".to_owned());
+    answer.write_escaped(&mut quoted);
+    quoted.push("\"");
+    let copy: Value = serde_json::from_slice(&quoted.into_bytes()).unwrap();
     assert_eq!(copy, Value::from(answer.to_json()));
     let inner: Value = serde_json::from_str(&answer.to_json()).unwrap();
     assert_eq!(inner, json!({"a": "caf\u{e9} \"x\" \u{7}"}));

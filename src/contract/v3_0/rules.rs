@@ -6,7 +6,12 @@ use serde_json::Value;
 use crate::contract::{AapError, ErrorCode, Problem, Skill, instant};
 
 /// The pairs of bounds that must not be inverted (AAP-382).
-const RANGES: &[&str] = &["year", "price", "electric_range_mi", "displacement_cc"];
+const RANGES: &[(&str, &str)] = &[
+    ("year_min", "year_max"),
+    ("price_min", "price_max"),
+    ("electric_range_mi_min", "electric_range_mi_max"),
+    ("displacement_cc_min", "displacement_cc_max"),
+];
 const SALE: &[&str] = &["new", "used", "cpo"];
 const WEAR: &[&str] = &["excellent", "good", "fair", "poor"];
 
@@ -24,20 +29,15 @@ pub(super) fn further(skill: Skill, request: &Value, problems: &mut Vec<Problem>
 }
 
 fn ranges(request: &Value, problems: &mut Vec<Problem>) {
-    let bound = |name: String| {
-        request
-            .pointer(&format!("/filters/{name}"))
-            .and_then(Value::as_i64)
+    let Some(filters) = request.get("filters") else {
+        return;
     };
-    for name in RANGES {
-        let (low, high) = (bound(format!("{name}_min")), bound(format!("{name}_max")));
+    let bound = |name: &str| filters.get(name).and_then(Value::as_i64);
+    for (least, most) in RANGES {
+        let (low, high) = (bound(least), bound(most));
         if low.zip(high).is_some_and(|(low, high)| low > high) {
-            let text = format!("The range is inverted: {name}_min must not exceed {name}_max.");
-            problems.push(Problem::new(
-                format!("/filters/{name}_min"),
-                "maximum",
-                text,
-            ));
+            let text = format!("The range is inverted: {least} must not exceed {most}.");
+            problems.push(Problem::new(format!("/filters/{least}"), "maximum", text));
         }
     }
 }
@@ -55,8 +55,8 @@ fn distance_order(request: &Value, problems: &mut Vec<Problem>) {
 }
 
 fn is_ordered_by_distance(request: &Value) -> bool {
-    let field = request.pointer("/sort/field").and_then(Value::as_str);
-    field == Some("distance_mi")
+    let field = request.get("sort").and_then(|sort| sort.get("field"));
+    field.and_then(Value::as_str) == Some("distance_mi")
 }
 
 /// The cross-checks of a grant (AAP-457, AAP-460). Absent or mistyped members are the schema's business.

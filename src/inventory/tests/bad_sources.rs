@@ -36,7 +36,7 @@ const CHANGED: &str = "[updated_at]\nprovenance = 'source_column'\nfrom = 'chang
 fn models(inventory: &Inventory) -> Vec<String> {
     let page = search(inventory, json!({ "pagination": { "limit": 100 } }));
     let model = |listing: serde_json::Value| listing["model"].as_str().unwrap().to_owned();
-    let vehicles = page.vehicles.iter();
+    let vehicles = page.vehicles.found().into_iter();
     let mut models: Vec<String> = vehicles.map(|v| model(v.listing.to_value())).collect();
     models.sort();
     models
@@ -768,7 +768,7 @@ async fn a_column_that_is_written_otherwise_all_at_once_is_held() {
             assert!(finding.contains(word), "{what}: {word:?} in {finding:?}");
         }
         let page = search(&inventory, json!({}));
-        let first = page.vehicles[0].listing.to_value();
+        let first = page.vehicles.found()[0].listing.to_value();
         assert_eq!(
             (page.total, &first["list_price"]),
             (3, &json!(23_995)),

@@ -42,7 +42,7 @@ fn the_radius_is_inclusive_and_unrounded() {
     );
     let near = json!({"latitude": 0.0, "longitude": 0.0, "radius_mi": 70});
     let page = search(&inventory, json!({"filters": {"near": near}}));
-    assert_eq!(page.vehicles[0].distance_mi, Some(69.093));
+    assert_eq!(page.vehicles.found()[0].distance_mi, Some(69.093));
 
     // At the antipode the formula is exact: half of the great circle.
     let half_circle = 2.0 * 3958.7613 * std::f64::consts::FRAC_PI_2;
@@ -158,8 +158,8 @@ fn a_listing_keeps_its_text_and_gets_no_foreign_distance() {
     given["distance_mi"] = json!(3);
     let inventory = runtime().block_on(World::new(vec![given]).start());
     let page = search(&inventory, json!({}));
-    assert_eq!(page.vehicles[0].listing.to_value(), listing);
-    assert_eq!(page.vehicles[0].distance_mi, None);
+    assert_eq!(page.vehicles.found()[0].listing.to_value(), listing);
+    assert_eq!(page.vehicles.found()[0].distance_mi, None);
 }
 
 // AAP-433 AAP-434 AAP-435 AAP-436 AAP-443
@@ -227,7 +227,10 @@ fn an_id_that_two_sellers_use_names_no_unit() {
     assert_eq!(rejected.by_reason["vehicle_id used by several sellers"], 2);
     assert_eq!(rejected.by_reason["required at /dealer_id"], 1);
     let page = search(&inventory, json!({}));
-    assert_eq!(page.vehicles[0].listing.dealer_id.as_deref(), Some("d2"));
+    assert_eq!(
+        page.vehicles.found()[0].listing.dealer_id.as_deref(),
+        Some("d2")
+    );
 }
 
 // AAP-437
@@ -266,7 +269,7 @@ fn of_the_same_unit_twice_the_newer_stays() {
     let inventory = runtime().block_on(World::new(listings).start());
     let page = search(&inventory, json!({}));
     assert_eq!(page.total, 1);
-    assert_eq!(page.vehicles[0].listing.to_value()["price"], 2);
+    assert_eq!(page.vehicles.found()[0].listing.to_value()["price"], 2);
     assert_eq!(
         inventory.status().rejected.by_reason["the same unit twice"],
         2

@@ -168,7 +168,7 @@ pub(super) fn try_search(inventory: &Inventory, request: Value) -> Result<Page, 
 }
 
 pub(super) fn ids(page: &Page) -> Vec<String> {
-    let vehicles = page.vehicles.iter();
+    let vehicles = page.vehicles.found().into_iter();
     vehicles
         .map(|found| found.listing.vehicle_id.clone())
         .collect()

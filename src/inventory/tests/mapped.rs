@@ -46,7 +46,12 @@ async fn a_dealers_database_becomes_listings_and_look_ups_see_its_changes() {
     let inventory = inventory.await.unwrap();
 
     let page = search(&inventory, json!({"pagination": {"limit": 100}}));
-    let mut got: Vec<Value> = page.vehicles.iter().map(|f| f.listing.to_value()).collect();
+    let mut got: Vec<Value> = page
+        .vehicles
+        .found()
+        .into_iter()
+        .map(|f| f.listing.to_value())
+        .collect();
     let mut expected: Vec<Value> = serde_json::from_str(EXPECTED).unwrap();
     for listings in [&mut got, &mut expected] {
         listings.sort_by_key(|listing| listing["vehicle_id"].to_string());
@@ -118,6 +123,7 @@ pub(super) fn models(inventory: &Inventory) -> Vec<String> {
     let page = search(inventory, json!({"pagination": {"limit": 100}}));
     let mut models: Vec<String> = page
         .vehicles
+        .found()
         .iter()
         .map(|found| {
             found.listing.to_value()["model"]
@@ -204,7 +210,8 @@ async fn garbled_rows_and_duplicates_are_counted_with_the_rejected() {
     assert_eq!(page.total, 2);
     let first = page
         .vehicles
-        .iter()
+        .found()
+        .into_iter()
         .find(|v| v.listing.vehicle_id == "1")
         .unwrap();
     assert_eq!(

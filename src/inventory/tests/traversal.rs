@@ -201,7 +201,7 @@ fn members_that_equal_the_defaults_may_be_left_out() {
         "sort": {"field": "updated_at", "order": "desc"},
         "pagination": {"limit": 20, "cursor": cursor},
     });
-    assert_eq!(search(&inventory, explicit).vehicles.len(), 5);
+    assert_eq!(search(&inventory, explicit).vehicles.found().len(), 5);
 }
 
 // AAP-426 AAP-427

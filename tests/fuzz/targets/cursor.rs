@@ -23,10 +23,11 @@ fn search(
         .search(&request, caller)
 }
 
-fn names(page: &Page) -> BTreeSet<&str> {
+fn names(page: &Page) -> BTreeSet<String> {
     page.vehicles
+        .found()
         .iter()
-        .map(|found| found.listing.vehicle_id.as_str())
+        .map(|found| found.listing.vehicle_id.clone())
         .collect()
 }
 
@@ -68,6 +69,6 @@ pub fn cursor(bytes: &[u8]) {
     }
     let next = next.unwrap();
     assert_eq!(next.total, first.total);
-    assert!(!next.vehicles.is_empty() && next.vehicles.len() <= usize::from(limit));
+    assert!(!next.vehicles.found().is_empty() && next.vehicles.found().len() <= usize::from(limit));
     assert!(names(&first).is_disjoint(&names(&next)), "shown twice");
 }

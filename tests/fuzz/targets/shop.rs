@@ -10,6 +10,7 @@ use forecourt::app::App;
 use forecourt::bindings::{a2a, mcp};
 use forecourt::clock::Clock;
 use forecourt::config::{Config, Sources};
+use forecourt::contract::Rope;
 use forecourt::deployment::Deployment;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::request::Parts;
@@ -120,21 +121,23 @@ impl Shop {
     }
 
     pub(super) fn mcp(&self, head: &Parts, body: &[u8]) -> Response<Bytes> {
-        self.runtime.block_on(async {
+        let answer = self.runtime.block_on(async {
             match self.mcp.admit(head).await {
                 Ok(admission) => self.mcp.call(&admission, head, body).await,
                 Err(answer) => answer,
             }
-        })
+        });
+        answer.map(Rope::into_bytes)
     }
 
     pub(super) fn a2a(&self, head: &Parts, body: &[u8]) -> Response<Bytes> {
-        self.runtime.block_on(async {
+        let answer = self.runtime.block_on(async {
             match self.a2a.admit(head).await {
                 Ok(visitor) => self.a2a.call(&visitor, head, body).await,
                 Err(answer) => answer,
             }
-        })
+        });
+        answer.map(Rope::into_bytes)
     }
 
     /// Checks a payload that some binding answered with against the contract.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::bindings::mcp;
+use crate::contract::Rope;
 use crate::oauth::{McpTokens, NativeMcp};
 
 const MCP: &str = "https://demo-toyota.example.com/mcp";
@@ -45,6 +46,7 @@ async fn tool(
         }
         Err(refused) => refused,
     };
+    let answer = answer.map(Rope::into_bytes);
     let body = serde_json::from_slice(answer.body()).unwrap();
     (answer, body)
 }
