@@ -18,5 +18,5 @@ export CARGO_ENCODED_RUSTFLAGS
 export CFLAGS="-ffile-prefix-map=$crates=/crates -ffile-prefix-map=$target=/target"
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
 export SOURCE_DATE_EPOCH CARGO_INCREMENTAL=0 LC_ALL=C TZ=UTC
-cargo build --release --locked --target-dir "$target"
-sha256sum "$target/release/forecourt"
+cargo build --profile dist --locked --target-dir "$target"
+sha256sum "$target/dist/forecourt"
