@@ -5,6 +5,7 @@
 pub mod metric;
 pub mod otlp;
 pub mod trace;
+mod traceparent;
 mod wire;
 
 use std::io::{self, IsTerminal as _};

@@ -9,7 +9,7 @@ use crate::contract::Contract;
 use crate::mapping::report::Report;
 use crate::mapping::{Dropped, Mapping, Outcome, Tables};
 use crate::profile::Profile;
-use crate::sources::{Read, Skipped, Source, SourceError};
+use crate::sources::{Read, Source, SourceError};
 
 /// What of a listing is still to be counted once it is known which of two alike stands.
 struct Judged {
@@ -43,13 +43,6 @@ impl Judged {
 /// What one reading of a source became, for people.
 #[derive(Debug)]
 pub struct Tally {
-    pub rows: u64,
-    pub published: usize,
-    pub hidden: usize,
-    pub rejected: usize,
-    /// Rows that the source's reader could not make out, as far as they are remembered; all of them count
-    /// among the rejected.
-    pub skipped: Vec<Skipped>,
     /// What is wrong with the mapping or the source as a whole.
     pub findings: Vec<String>,
     pub report: Report,
@@ -65,18 +58,14 @@ pub async fn take_stock(
     let mut report = Report::new(mapping);
     let contract = Contract::v3_0().ok();
     let mut duplicates = mapping.duplicates();
-    let (mut published, mut hidden, mut rejected) = (Vec::new(), 0, 0);
+    let mut judged = Vec::new();
     let read = source
         .read(|row, tables: &Tables| {
             let outcome = mapping.apply(&row, tables);
             report.add(&outcome);
-            match outcome {
-                Outcome::Published(listing, _) => {
-                    duplicates.see(&listing);
-                    published.push(Judged::new(listing, contract.as_deref(), profile));
-                }
-                Outcome::Hidden { .. } => hidden += 1,
-                Outcome::Rejected { .. } => rejected += 1,
+            if let Outcome::Published(listing, _) = outcome {
+                duplicates.see(&listing);
+                judged.push(Judged::new(listing, contract.as_deref(), profile));
             }
         })
         .await?;
@@ -91,13 +80,10 @@ pub async fn take_stock(
     let (dropped, shared_stock) = duplicates.finish();
     let (gone, dropped): (HashSet<usize>, Vec<Dropped>) = dropped.into_iter().unzip();
     report.duplicates(&dropped, &shared_stock);
-    let kept = published.len() - gone.len();
-    let mut refused = 0;
     let mut strangers: BTreeMap<String, u64> = BTreeMap::new();
-    let listings = published.into_iter().enumerate();
+    let listings = judged.into_iter().enumerate();
     for (_, judged) in listings.filter(|(at, _)| !gone.contains(at)) {
         if let Some(pointer) = judged.refused {
-            refused += 1;
             report.refused(&pointer);
         }
         if let Some(rooftop) = judged.stranger {
@@ -113,15 +99,7 @@ pub async fn take_stock(
             names.join(", ")
         ));
     }
-    Ok(Tally {
-        rows: read.rows,
-        published: kept - refused,
-        hidden,
-        rejected: rejected + dropped.len() + garbled + refused,
-        skipped: read.skipped,
-        findings,
-        report,
-    })
+    Ok(Tally { findings, report })
 }
 
 /// Columns that the mapping names and the source lacks. Where rows may leave members out, only those count that

@@ -18,6 +18,8 @@ use crate::profile::Profile;
 /// What to do with ADF.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
+    /// List the built-in ADF profiles, each with what it is for
+    Profiles,
     /// Render a `lead.submit` request as a CRM would get it; sends and stores nothing
     #[command(after_help = examples::ADF_RENDER)]
     Render {
@@ -38,7 +40,10 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
         lead,
         profile,
         deployment,
-    } = command;
+    } = command
+    else {
+        return profiles(output);
+    };
     let request = read_request(&lead)?;
     let profile = read_profile(&profile)?;
     let (settings, receiver) = match deployment {
@@ -60,6 +65,25 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
         &settings,
     )
     .map_err(|error| Failure::new(Exit::Findings, error.to_string()))?;
+    show(&rendered, output)
+}
+
+fn profiles(output: Output) -> Result<Exit, Failure> {
+    let (mut lines, mut values) = (Vec::new(), Vec::new());
+    for name in AdfProfile::names() {
+        let profile = AdfProfile::named(name)
+            .map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
+        let (name, description) = (profile.name(), profile.description.as_str());
+        lines.push(format!("{name:<18} {description}"));
+        values.push(json!({ "name": name, "description": description }));
+    }
+    let value = json!({ "schema_version": 1, "profiles": values });
+    output.print(&lines.join("\n"), &value)?;
+    Ok(Exit::Fine)
+}
+
+/// Shows a lead as a receiver would get it.
+pub(super) fn show(rendered: &adf::Rendered, output: Output) -> Result<Exit, Failure> {
     let (form, content) = match &rendered.content {
         Content::Adf(text) => ("adf", text),
         Content::Text(text) => ("text", text),

@@ -57,19 +57,20 @@ fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Val
             return (Exit::Unavailable, format!("  × {error}\n"), value);
         }
     };
-    let mut text = format!(
-        "  √ {} rows: {} published, {} hidden, {} left out\n",
-        tally.rows, tally.published, tally.hidden, tally.rejected
-    );
+    let report = &tally.report;
+    let (rows, published) = (report.rows(), report.published());
+    let (hidden, left_out) = (report.hidden(), report.left_out());
+    let mut text =
+        format!("  √ {rows} rows: {published} published, {hidden} hidden, {left_out} left out\n");
     for finding in &tally.findings {
         let _fine = writeln!(text, "  × {finding}");
     }
     let value = json!({
         "deployment": id,
-        "rows": tally.rows,
-        "published": tally.published,
-        "hidden": tally.hidden,
-        "left_out": tally.rejected,
+        "rows": rows,
+        "published": published,
+        "hidden": hidden,
+        "left_out": left_out,
         "findings": tally.findings,
     });
     let found = if tally.findings.is_empty() {

@@ -2,6 +2,7 @@
 //! it into types and collects every mistake on the way. Must not know what any key means.
 
 mod defaults;
+mod mistake;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -11,7 +12,7 @@ use figment::value::{Dict, Tag, Value};
 use figment::{Figment, Provider as _, Source};
 use serde::de::DeserializeOwned;
 
-use super::finding::{Finding, nearest};
+use super::finding::Finding;
 
 /// How the places of values from outside the files are named.
 pub(super) const VARIABLE: &str = "environment variable ";
@@ -124,7 +125,8 @@ impl Tree {
             if self.coerce(&at, &error.kind) {
                 continue;
             }
-            findings.push(self.describe(&at, &error.kind));
+            let (reason, remedy) = mistake::words(&error.kind);
+            findings.push(self.finding(&at, reason, remedy));
             if error.path.is_empty() || !remove(&mut self.root, &at) {
                 return T::default();
             }
@@ -161,50 +163,6 @@ impl Tree {
                 true
             }
         }
-    }
-
-    fn describe(&self, at: &[String], kind: &Kind) -> Finding {
-        let (reason, remedy) = match kind {
-            Kind::UnknownField(name, known) => {
-                let remedy = match nearest(name, known.iter().copied()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known here: {}", known.join(", ")),
-                };
-                ("is not a known key".to_owned(), remedy)
-            }
-            Kind::UnknownVariant(name, known) => {
-                let near = nearest(name, known.iter().copied());
-                let remedy = match near {
-                    Some(near) => format!("did you mean \"{near}\"?"),
-                    None => format!("use one of: {}", known.join(", ")),
-                };
-                ("is not one of the permitted words".to_owned(), remedy)
-            }
-            // The value itself is not repeated: it may be a secret at the wrong key.
-            Kind::InvalidType(found, wanted) => {
-                let wanted = wanted_words(wanted);
-                (
-                    format!("is {}, not {wanted}", found_words(found)),
-                    format!("set it to {wanted}"),
-                )
-            }
-            Kind::InvalidValue(_, wanted) => (
-                "is outside the permitted values".to_owned(),
-                format!("set it to {}", wanted_words(wanted)),
-            ),
-            Kind::MissingField(name) => (format!("lacks `{name}`"), format!("add `{name}`")),
-            Kind::Message(text) => (text.clone(), "correct the value".to_owned()),
-            Kind::InvalidLength(..)
-            | Kind::DuplicateField(_)
-            | Kind::ISizeOutOfRange(_)
-            | Kind::USizeOutOfRange(_)
-            | Kind::Unsupported(_)
-            | Kind::UnsupportedKey(..) => {
-                let reason = "has a form that is not taken here".to_owned();
-                (reason, "correct the value".to_owned())
-            }
-        };
-        self.finding(at, reason, remedy)
     }
 
     /// The tag of the value at `key`, or of the nearest one above it that has a place.
@@ -268,38 +226,5 @@ fn retag(value: Value, tag: Tag) -> Value {
             v.into_iter().map(|(k, v)| (k, retag(v, tag))).collect(),
         ),
         Value::Array(_, v) => Value::Array(tag, v.into_iter().map(|v| retag(v, tag)).collect()),
-    }
-}
-
-fn found_words(found: &Actual) -> &'static str {
-    match found {
-        Actual::Bool(_) => "true or false",
-        Actual::Unsigned(_) | Actual::Signed(_) | Actual::Float(_) => "a number",
-        Actual::Str(_) | Actual::Char(_) => "a string",
-        Actual::Seq => "a list",
-        Actual::Map => "a table",
-        Actual::Bytes(_)
-        | Actual::Unit
-        | Actual::Option
-        | Actual::NewtypeStruct
-        | Actual::Enum
-        | Actual::UnitVariant
-        | Actual::NewtypeVariant
-        | Actual::TupleVariant
-        | Actual::StructVariant
-        | Actual::Other(_) => "something else",
-    }
-}
-
-fn wanted_words(wanted: &str) -> &str {
-    match wanted {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not negative and not too large",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "a boolean" => "true or false",
-        "a sequence" => "a list",
-        "a map" => "a table",
-        other if other.starts_with("struct ") => "a table",
-        other => other,
     }
 }

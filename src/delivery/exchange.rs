@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::DeliveryError;
 use super::http::{Http, HttpSettings};
-use super::{Content, DeliveryError, MailEncoding, MailLayout, Parcel};
 
 /// The most of an answer's text that is handed on.
 const BODY_BYTES: usize = 64 * 1024;
@@ -28,17 +28,8 @@ impl Exchange {
     }
 
     /// Posts `body` once, with `key` in the correlation header. The error is for the ledger.
-    pub async fn ask(&self, body: String, key: &str) -> Result<Reply, String> {
-        let parcel = Parcel {
-            correlation: key.to_owned(),
-            subject: String::new(),
-            content: Content::Adf(body),
-            layout: MailLayout::Body,
-            encoding: MailEncoding::Auto,
-            reply_to: None,
-            date: jiff::Timestamp::UNIX_EPOCH,
-        };
-        let response = self.0.send(&parcel).await?;
+    pub async fn ask(&self, body: &str, key: &str) -> Result<Reply, String> {
+        let response = self.0.send(body, key).await?;
         let shown = response.body.get(..BODY_BYTES).unwrap_or(&response.body);
         Ok(Reply {
             status: response.status.as_u16(),

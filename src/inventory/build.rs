@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::Listing;
+use super::admission::{Check, admit};
 use super::columns::{Keys, SORT_NUMBERS};
 use super::facts::{id, open_json, present_codes, texts};
 use super::features::Features;
@@ -17,26 +18,13 @@ use super::history::{History, Identity, Past};
 use super::keywords::Keywords;
 use super::places::PointBits;
 use super::rank::{MISSING, narrow};
-use super::snapshot::{Parts, Snapshot};
+use super::snapshot::{Parts, Snapshot, Stamp};
 use super::terms::{ManyBuilder, TermsBuilder};
 use super::text::fold;
-use crate::contract::{Problem, capabilities::Scope};
-
-/// What decides whether a listing may be published: `Contract::check_listing`.
-pub type Check = dyn Fn(&Value) -> Result<(), Vec<Problem>> + Send + Sync;
+use crate::contract::capabilities::Scope;
 
 /// Most rows of a snapshot: row numbers and lengths fit `u32`.
 const MOST_ROWS: usize = 16_000_000;
-
-/// When a snapshot's data was read and which one it is.
-#[derive(Clone, Copy, Debug)]
-pub struct Stamp {
-    pub generation: u64,
-    /// Nanoseconds since 1970 at which the reading began.
-    pub read_at: i64,
-    /// Changes of order before this instant may be forgotten.
-    pub keep_after: i64,
-}
 
 /// A snapshot being built.
 #[derive(Debug)]
@@ -79,20 +67,15 @@ impl Builder {
         }
     }
 
-    /// How many listings were taken.
-    pub fn len(&self) -> usize {
-        self.arrived.len()
-    }
-
-    /// Whether none was.
-    pub fn is_empty(&self) -> bool {
-        self.arrived.is_empty()
-    }
-
     /// Takes one complete AAP listing, or counts why not.
     pub fn push(&mut self, listing: Map<String, Value>, check: &Check) {
         let arrival = narrow(self.arrived.len());
-        match self.checked(listing, check) {
+        let admitted = if self.arrived.len() < MOST_ROWS {
+            admit(listing, check, self.frame.scope)
+        } else {
+            Err("more units than a snapshot holds".to_owned())
+        };
+        match admitted {
             Ok(listing) => self.take(&listing),
             Err(reason) => self.rejected.count(reason),
         }
@@ -116,41 +99,6 @@ impl Builder {
     /// Counts a unit that never became a listing.
     pub fn reject(&mut self, reason: impl Into<String>) {
         self.rejected.count(reason);
-    }
-
-    fn checked(
-        &self,
-        mut listing: Map<String, Value>,
-        check: &Check,
-    ) -> Result<Map<String, Value>, String> {
-        if self.arrived.len() >= MOST_ROWS {
-            return Err("more units than a snapshot holds".into());
-        }
-        // A distance is of one search, never of a listing.
-        listing.shift_remove("distance_mi");
-        let value = Value::Object(listing);
-        if let Err(problems) = check(&value) {
-            let first = problems.first();
-            let reason = first.map(|p| format!("{} at {}", p.keyword, p.instance_location));
-            return Err(reason.unwrap_or_else(|| "not a listing".into()));
-        }
-        let Value::Object(listing) = value else {
-            return Err("not an object".into());
-        };
-        // AAP-385: nothing else is ever visible, whatever a check permits.
-        if !matches!(
-            listing.get("status").and_then(Value::as_str),
-            Some("available" | "intransit" | "pending")
-        ) {
-            return Err("status is not one that may be shown".into());
-        }
-        if id(&listing, "vehicle_id").is_none() && self.frame.scope == Scope::Aggregate {
-            return Err("required at /vehicle_id".into());
-        }
-        if id(&listing, "dealer_id").is_none() && self.frame.scope == Scope::Aggregate {
-            return Err("required at /dealer_id".into());
-        }
-        Ok(listing)
     }
 
     fn take(&mut self, listing: &Map<String, Value>) {

@@ -89,18 +89,9 @@ fn normalised(filters: &Filters) -> Filters {
         for value in values.iter_mut() {
             *value = fold(value);
         }
+        as_set(values);
     }
-    let sets = [
-        &mut filters.make,
-        &mut filters.model,
-        &mut filters.trim,
-        &mut filters.body,
-        &mut filters.transmission,
-        &mut filters.fuel,
-        &mut filters.driveline,
-        &mut filters.charge_port,
-        &mut filters.exterior_color,
-        &mut filters.interior_color,
+    let exact = [
         &mut filters.condition,
         &mut filters.vehicle_type,
         &mut filters.status,
@@ -108,17 +99,20 @@ fn normalised(filters: &Filters) -> Filters {
         &mut filters.features_any,
         &mut filters.rooftops,
     ];
-    for values in sets.into_iter().flatten() {
-        values.sort_unstable();
-        values.dedup();
+    for values in exact.into_iter().flatten() {
+        as_set(values);
     }
     if let Some(query) = &mut filters.query {
         let mut folded: Vec<String> = tokens(query).iter().map(|token| fold(token)).collect();
-        folded.sort_unstable();
-        folded.dedup();
+        as_set(&mut folded);
         *query = folded.join(" ");
     }
     filters
+}
+
+fn as_set(values: &mut Vec<String>) {
+    values.sort_unstable();
+    values.dedup();
 }
 
 impl Cursor {

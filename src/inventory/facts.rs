@@ -24,11 +24,13 @@ pub(super) fn present_codes(listing: &Map<String, Value>) -> Vec<&str> {
     codes
 }
 
+/// The texts of a list.
 pub(super) fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
     let list = list.and_then(Value::as_array);
     list.into_iter().flatten().filter_map(Value::as_str)
 }
 
+/// The listing's JSON without its closing brace: a distance may follow.
 pub(super) fn open_json(listing: &Map<String, Value>) -> Fragment {
     let mut text = serde_json::to_string(listing).unwrap_or_else(|_| "{}".to_owned());
     text.pop();

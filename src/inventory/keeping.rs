@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::Inventory;
-use super::orders;
+use super::on_demand;
 use super::settings::Settings;
 
 /// The first wait after a failed reading; it doubles with each further one.
@@ -141,7 +141,7 @@ impl Inventory {
 
     /// Takes what an operator ordered: whether the next reading is accepted as it is.
     pub(super) fn order(&self) -> Option<bool> {
-        orders::take(self.settings.directory.as_deref()?)
+        on_demand::take(self.settings.directory.as_deref()?)
     }
 
     async fn glance(&self) -> Option<String> {

@@ -40,11 +40,9 @@ pub(super) fn in_snapshot(
         others.all(|(_, rows)| rows.contains(row))
     });
     let named: Vec<u32> = named.copied().collect();
-    if let ([row], Some(listing)) = (
-        named.as_slice(),
-        named.first().and_then(|r| snapshot.listing(*r)),
-    ) {
-        debug_assert!(snapshot.listing(*row).is_some());
+    if let [row] = named.as_slice()
+        && let Some(listing) = snapshot.listing(*row)
+    {
         return Ok(Arc::clone(listing));
     }
     if sets.iter().all(|(_, rows)| rows.is_empty()) {

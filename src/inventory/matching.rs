@@ -7,13 +7,13 @@ use roaring::{MultiOps as _, RoaringBitmap};
 
 use super::InventoryError;
 use super::blocks::{each_block, each_block_below, retain};
-use super::fields::{Group, Number, bool_term, miles_key};
+use super::fields::{Group, Number, miles_key};
+use super::filter_sets;
 use super::keywords::Token;
 use super::places::Distances;
 use super::rank::{MISSING, narrow};
 use super::snapshot::Snapshot;
 use super::text::{fold, tokens};
-use crate::contract::Problem;
 use crate::contract::request::Filters;
 
 /// With more rooftops than this inside a radius, rows are tested singly instead of joining bitmaps.
@@ -75,11 +75,11 @@ impl<'s> Matching<'s> {
     ) -> Result<Self, InventoryError> {
         let mut matching = Self::everything(snapshot);
         if let Some(filters) = filters {
-            let mut sets = term_sets(snapshot, filters);
-            feature_sets(snapshot, filters, &mut sets)?;
+            let mut sets = filter_sets::of_terms(snapshot, filters);
+            filter_sets::of_features(snapshot, filters, &mut sets)?;
             matching.identifiers(filters, &mut sets);
             matching.near(filters, &mut sets);
-            matching.rows = intersection(sets);
+            matching.rows = filter_sets::intersection(sets);
             matching.ranges(filters);
             matching.keywords(filters);
         }
@@ -282,88 +282,4 @@ fn in_range(ranks: &[u32], low: u32, high: u32, row: u32) -> bool {
 )]
 fn exact_miles_key(miles: i64) -> i64 {
     miles_key(miles as f64)
-}
-
-/// One set per term filter: OR inside (AAP-377).
-fn term_sets<'s>(snapshot: &'s Snapshot, filters: &Filters) -> Vec<Cow<'s, RoaringBitmap>> {
-    let fast_charge = filters.dc_fast_charge;
-    let fast_charge = fast_charge.map(|value| vec![bool_term(value).to_owned()]);
-    let asked = [
-        (Group::Make, &filters.make),
-        (Group::Model, &filters.model),
-        (Group::Trim, &filters.trim),
-        (Group::Condition, &filters.condition),
-        (Group::VehicleType, &filters.vehicle_type),
-        (Group::Status, &filters.status),
-        (Group::Body, &filters.body),
-        (Group::Transmission, &filters.transmission),
-        (Group::Fuel, &filters.fuel),
-        (Group::Driveline, &filters.driveline),
-        (Group::ChargePort, &filters.charge_port),
-        (Group::DcFastCharge, &fast_charge),
-        (Group::ExteriorColor, &filters.exterior_color),
-        (Group::InteriorColor, &filters.interior_color),
-        (Group::Rooftop, &filters.rooftops),
-    ];
-    let mut sets = Vec::new();
-    for (group, values) in asked {
-        if let Some(values) = values {
-            let terms = snapshot.columns().terms(group);
-            let rows = values.iter().filter_map(|value| terms.rows_of(value));
-            sets.push(union(rows.collect()));
-        }
-    }
-    sets
-}
-
-/// The sets of the feature filters, or every unknown code at once (AAP-375, AAP-395).
-fn feature_sets<'s>(
-    snapshot: &'s Snapshot,
-    filters: &Filters,
-    sets: &mut Vec<Cow<'s, RoaringBitmap>>,
-) -> Result<(), InventoryError> {
-    let mut problems = Vec::new();
-    let mut rows_of = |name: &str, codes: &Option<Vec<String>>| -> Vec<&'s RoaringBitmap> {
-        let mut found = Vec::new();
-        for (at, code) in codes.iter().flatten().enumerate() {
-            match snapshot.features().rows_of(code) {
-                Some(rows) => found.push(rows),
-                None => problems.push(Problem::new(
-                    format!("/filters/{name}/{at}"),
-                    "capability",
-                    "This feature code is not in the deployment's vocabulary. \
-                     Use a code that inventory.facets lists under features.",
-                )),
-            }
-        }
-        found
-    };
-    let all = rows_of("features_all", &filters.features_all);
-    let any = rows_of("features_any", &filters.features_any);
-    if !problems.is_empty() {
-        return Err(InventoryError::UnknownFeature(problems));
-    }
-    sets.extend(all.into_iter().map(Cow::Borrowed));
-    if filters.features_any.is_some() {
-        sets.push(union(any));
-    }
-    Ok(())
-}
-
-fn union(rows: Vec<&RoaringBitmap>) -> Cow<'_, RoaringBitmap> {
-    match rows.as_slice() {
-        [one] => Cow::Borrowed(one),
-        _ => Cow::Owned(rows.union()),
-    }
-}
-
-/// All sets together, the smallest first; `None` when there is none.
-fn intersection(mut sets: Vec<Cow<'_, RoaringBitmap>>) -> Option<Cow<'_, RoaringBitmap>> {
-    sets.sort_by_key(|set| set.len());
-    let mut sets = sets.into_iter();
-    let first = sets.next()?;
-    Some(sets.fold(first, |left, right| match left {
-        Cow::Borrowed(left) => Cow::Owned(left & right.as_ref()),
-        Cow::Owned(left) => Cow::Owned(left & right.as_ref()),
-    }))
 }

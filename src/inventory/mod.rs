@@ -5,6 +5,7 @@ mod settings;
 mod slices;
 mod search;
 mod matching;
+mod filter_sets;
 mod order;
 mod cursor;
 mod facets;
@@ -21,6 +22,7 @@ mod places;
 mod text;
 mod history;
 mod build;
+mod admission;
 mod facts;
 mod frame;
 mod look_up;
@@ -36,7 +38,7 @@ mod dirt;
 mod readings;
 mod refresh;
 mod keeping;
-mod orders;
+mod on_demand;
 mod pages;
 mod status;
 mod timings;
@@ -53,7 +55,8 @@ use crate::contract::request::{Filters, SearchRequest, Sort, VehicleRequest};
 use crate::contract::{Capabilities, Fragment, Problem};
 use crate::seal::KeyRing;
 
-pub use build::{Builder, Check, Stamp};
+pub use admission::Check;
+pub use build::Builder;
 pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
@@ -62,7 +65,7 @@ pub use reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
 pub use settings::Settings;
-pub use snapshot::{IndexBytes, Snapshot};
+pub use snapshot::{IndexBytes, Snapshot, Stamp};
 pub use status::Status;
 pub use timings::{Kind, Timing};
 
@@ -92,7 +95,7 @@ pub struct Inventory {
 /// Asks the running process whose inventory remembers in `directory` ([`Settings::directory`]) to read its
 /// source now; with `accept`, to publish what comes however much was lost.
 pub fn order_refresh(directory: &std::path::Path, accept: bool) -> std::io::Result<()> {
-    orders::give(directory, accept)
+    on_demand::give(directory, accept)
 }
 
 impl Inventory {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::build::Stamp;
 use super::reader::Trace;
 use super::search::TRAVERSAL_LIFETIMES;
 use super::settings::Settings;
+use super::snapshot::Stamp;
 
 const NANOS: i64 = 1_000_000_000;
 

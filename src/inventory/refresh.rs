@@ -8,16 +8,16 @@ use std::time::Instant;
 use arc_swap::{ArcSwap, ArcSwapOption};
 use tokio::sync::Notify;
 
-use super::build::{Builder, Check, Stamp};
 use super::frame::{Frame, Rejected};
 use super::gone::{Gone, Roll};
 use super::re_read::LookUps;
 use super::reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
 use super::readings::Readings;
 use super::settings::Settings;
+use super::snapshot::Stamp;
 use super::status::Status;
 use super::timings::Timings;
-use super::{Inventory, InventoryError};
+use super::{Builder, Check, Inventory, InventoryError};
 use crate::clock::Clock;
 use crate::seal::KeyRing;
 

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::Listing;
-use super::build::Stamp;
 use super::columns::{Columns, SORT_FIELDS};
 use super::features::Features;
 use super::frame::Rejected;
@@ -31,6 +30,16 @@ pub struct Snapshot {
     by_vehicle_id: Vec<u32>,
     all_facets: Arc<Fragment>,
     first_pages: Pages,
+}
+
+/// When a snapshot's data was read and which one it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    pub generation: u64,
+    /// Nanoseconds since 1970 at which the reading began.
+    pub read_at: i64,
+    /// Changes of order before this instant may be forgotten.
+    pub keep_after: i64,
 }
 
 /// What a snapshot is assembled from. Rows are in order of identity: a row number breaks ties (AAP-425).

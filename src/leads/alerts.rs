@@ -2,11 +2,9 @@
 //! message. What is said here stands in the ledger, too; a message that gets lost loses no lead.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
 use tokio::sync::{Notify, watch};
 
 use super::Leads;
@@ -87,76 +85,6 @@ impl Notices {
     }
 }
 
-/// What the desk did since the process began.
-#[derive(Debug, Default)]
-pub struct Counters {
-    accepted: AtomicU64,
-    rejected: AtomicU64,
-    replayed: AtomicU64,
-    delivered: AtomicU64,
-    waiting: AtomicU64,
-    held: AtomicU64,
-    refused: AtomicU64,
-    alerts: AtomicU64,
-}
-
-/// [`Counters`] at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    pub accepted: u64,
-    /// Inquiries that a scheduling system declined with their appointment.
-    pub rejected: u64,
-    pub replayed: u64,
-    pub delivered: u64,
-    /// Attempts that failed and are repeated.
-    pub waiting: u64,
-    pub held: u64,
-    pub refused: u64,
-    /// Messages to the operator that went out.
-    pub alerts: u64,
-}
-
-impl Counters {
-    pub(super) fn accepted(&self) {
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn rejected(&self) {
-        self.rejected.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn replayed(&self) {
-        self.replayed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn ended(&self, state: DeliveryState) {
-        let counter = match state {
-            DeliveryState::Delivered => &self.delivered,
-            DeliveryState::Held => &self.held,
-            DeliveryState::Refused => &self.refused,
-            DeliveryState::Queued | DeliveryState::Sending | DeliveryState::Waiting => {
-                &self.waiting
-            }
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// All of them now.
-    pub fn read(&self) -> Counts {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Counts {
-            accepted: read(&self.accepted),
-            rejected: read(&self.rejected),
-            replayed: read(&self.replayed),
-            delivered: read(&self.delivered),
-            waiting: read(&self.waiting),
-            held: read(&self.held),
-            refused: read(&self.refused),
-            alerts: read(&self.alerts),
-        }
-    }
-}
-
 /// A way to the operator, open.
 #[derive(Debug)]
 pub(super) struct Line {
@@ -204,7 +132,7 @@ async fn send(leads: &Leads, stop: &watch::Receiver<bool>) {
     };
     for line in &leads.alerts {
         if tell(line, &parcel, stop).await {
-            leads.counters.alerts.fetch_add(1, Ordering::Relaxed);
+            leads.counters.alerted();
         }
     }
 }
@@ -233,7 +161,8 @@ async fn tell(line: &Line, parcel: &Parcel, stop: &watch::Receiver<bool>) -> boo
     false
 }
 
-async fn stopped(stop: &mut watch::Receiver<bool>) {
+/// Waits until it is time to stop.
+pub(super) async fn stopped(stop: &mut watch::Receiver<bool>) {
     // A sender that is gone means the same.
     drop(stop.wait_for(|stop| *stop).await);
 }

@@ -3,9 +3,10 @@
 
 use serde_json::Value;
 
+use super::accept::{LOOK_EVERY, PATIENCE, later};
 use super::record::Record;
 use super::scheduling::{Booking, Hook, Ids};
-use super::{LOOK_EVERY, LeadError, Leads, PATIENCE, alerts, answer, later};
+use super::{LeadError, Leads, alerts, answer};
 use crate::contract::Answer;
 use crate::contract::request::LeadRequest;
 use crate::failpoint;

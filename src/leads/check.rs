@@ -75,7 +75,7 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
         findings.push(Finding::new(
             "deliveries",
             "accepted leads would have no way out",
-            "Add at least one [[…deliveries]] with kind = \"smtp\", \"http\" or \"directory\".",
+            "Name a way out under [deployments.ID.leads.deliveries.NAME].",
         ));
     } else if settings.targets.iter().all(|target| target.route.copy) {
         findings.push(Finding::new(

@@ -99,8 +99,8 @@ impl Hook {
 
     /// Asks once. An error says why nothing is known; it holds no customer data.
     pub(super) async fn ask(&self, record: &Record, ids: Ids<'_>) -> Result<Booking, String> {
-        let body = self.question(record, ids)?;
-        let asking = self.exchange.ask(body.to_string(), ids.key);
+        let body = self.question(record, ids)?.to_string();
+        let asking = self.exchange.ask(&body, ids.key);
         let reply = tokio::time::timeout(self.settings.timeout, asking)
             .await
             .map_err(|_| "the scheduling system did not answer in time".to_owned())??;

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde_json::{Map, json};
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::contract::request::{ConsentGrant, VehicleRequest};
+use crate::contract::request::{ConsentGrant, LeadRequest, VehicleRequest};
+use crate::contract::{Answer, Caller};
 use crate::delivery;
-use crate::profile::Rooftop;
+use crate::profile::{Profile, Rooftop};
 use crate::store::LeadFilter;
 
 pub(super) fn now() -> Timestamp {

@@ -1,6 +1,8 @@
 //! Leads from one store to another, as lines of JSON: with their keys, so that retries are recognised there,
 //! and with their open deliveries, so that none is lost or sent twice.
 
+use std::ops::AddAssign;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -60,6 +62,14 @@ pub struct Imported {
     pub known: u64,
     /// Deliveries that were being sent when they were exported: a person must look after them.
     pub held: u64,
+}
+
+impl AddAssign for Imported {
+    fn add_assign(&mut self, more: Self) {
+        self.leads += more.leads;
+        self.known += more.known;
+        self.held += more.held;
+    }
 }
 
 impl Ledger {
@@ -131,22 +141,6 @@ impl Ledger {
             imported.known = 1;
         }
         Ok(imported)
-    }
-
-    /// Takes in exported lines.
-    pub async fn import<'a>(
-        &self,
-        lines: impl Iterator<Item = &'a str>,
-        seal: bool,
-    ) -> Result<Imported, LedgerError> {
-        let mut total = Imported::default();
-        for (at, text) in lines.enumerate() {
-            let one = self.import_line(at + 1, text, seal).await?;
-            total.leads += one.leads;
-            total.known += one.known;
-            total.held += one.held;
-        }
-        Ok(total)
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) enum Kind {
 }
 
 /// The days of a week as AAP writes them.
-pub(super) const DAYS: &[&str] = &[
+pub const DAYS: &[&str] = &[
     "monday",
     "tuesday",
     "wednesday",

@@ -22,6 +22,7 @@ pub mod plan;
 pub mod report;
 mod rooftop;
 mod scope;
+mod shorthand;
 mod spec;
 mod step;
 mod steps;
@@ -39,6 +40,7 @@ use serde_json::{Map, Value};
 
 pub use duplicates::{Dropped, Duplicates, Resolved};
 pub use explain::{Explanation, FieldTrace};
+pub use field::DAYS;
 pub use finding::Finding;
 pub use plan::Plan;
 use rooftop::Rooftops;

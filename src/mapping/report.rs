@@ -12,15 +12,18 @@ use super::{Dropped, Mapping, Outcome, Warning};
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     rows: u64,
-    published: u64,
+    /// Rows that became listings, those that give way or are refused later included.
+    mapped: u64,
     hidden: BTreeMap<String, u64>,
     rejected: BTreeMap<(String, String, String), u64>,
     filled: BTreeMap<String, u64>,
     dirty: BTreeMap<(String, String, String, String), u64>,
     duplicates: BTreeMap<String, u64>,
     shared_stock: Vec<String>,
-    /// Rows that the source garbled, and listings that break the contract, by reason.
-    unusable: BTreeMap<String, u64>,
+    /// Rows that the source garbled, by reason.
+    garbled: BTreeMap<String, u64>,
+    /// Listings that break the contract, by place.
+    refused: BTreeMap<String, u64>,
 }
 
 impl Report {
@@ -41,7 +44,7 @@ impl Report {
         self.rows += 1;
         match outcome {
             Outcome::Published(listing, warnings) => {
-                self.published += 1;
+                self.mapped += 1;
                 for name in listing.keys() {
                     *self.filled.entry(name.clone()).or_default() += 1;
                 }
@@ -85,16 +88,14 @@ impl Report {
     /// Counts a row that the source could not give whole.
     pub fn garbled(&mut self, reason: &str) {
         self.rows += 1;
-        *self
-            .unusable
-            .entry(format!("garbled row: {reason}"))
-            .or_default() += 1;
+        let reason = format!("garbled row: {reason}");
+        *self.garbled.entry(reason).or_default() += 1;
     }
 
     /// Counts a listing that breaks the contract at this place, and so is not served.
     pub fn refused(&mut self, pointer: &str) {
         let reason = format!("breaks the contract at {pointer}");
-        *self.unusable.entry(reason).or_default() += 1;
+        *self.refused.entry(reason).or_default() += 1;
     }
 
     /// Members that the mapping fills and no row gave a value for.
@@ -105,7 +106,10 @@ impl Report {
 
     /// Whether a row was rejected or nothing was published: what makes a check fail.
     pub fn has_findings(&self) -> bool {
-        !self.rejected.is_empty() || !self.unusable.is_empty() || self.published == 0
+        !self.rejected.is_empty()
+            || !self.garbled.is_empty()
+            || !self.refused.is_empty()
+            || self.published() == 0
     }
 
     /// Rows seen so far.
@@ -113,9 +117,32 @@ impl Report {
         self.rows
     }
 
-    /// Rows that became listings, duplicates included.
+    /// Listings that would be served: of two alike only the one that stands, and none that breaks the contract.
     pub fn published(&self) -> u64 {
-        self.published
+        let gone = sum(&self.duplicates) + sum(&self.refused);
+        self.mapped.saturating_sub(gone)
+    }
+
+    /// Rows that the mapping says are not to be shown.
+    pub fn hidden(&self) -> u64 {
+        sum(&self.hidden)
+    }
+
+    /// Rows that are missed for another reason.
+    pub fn left_out(&self) -> u64 {
+        let gone = self.published() + self.hidden();
+        self.rows.saturating_sub(gone)
+    }
+
+    /// Rows that cannot be served whatever the mapping says, by reason.
+    fn unusable(&self) -> BTreeMap<&String, u64> {
+        let all = self.garbled.iter().chain(&self.refused);
+        all.map(|(reason, rows)| (reason, *rows)).collect()
+    }
+
+    /// How many of the mapped rows have a member, in per cent.
+    fn share(&self, filled: u64) -> u64 {
+        (filled * 100).checked_div(self.mapped).unwrap_or(0)
     }
 
     /// For machines.
@@ -137,18 +164,18 @@ impl Report {
                 })
             })
             .collect();
-        let share = |count: &u64| (count * 100).checked_div(self.published).unwrap_or(0);
         let coverage: BTreeMap<&String, u64> = self
             .filled
             .iter()
-            .map(|(name, count)| (name, share(count)))
+            .map(|(name, count)| (name, self.share(*count)))
             .collect();
         json!({
             "rows": self.rows,
-            "published": self.published,
+            "published": self.published(),
+            "mapped": self.mapped,
             "hidden": self.hidden,
             "rejected": rejected,
-            "unusable": self.unusable,
+            "unusable": self.unusable(),
             "filled": self.filled,
             "filled_percent": coverage,
             "never_filled": self.never_filled(),
@@ -159,9 +186,13 @@ impl Report {
     }
 }
 
+fn sum(counts: &BTreeMap<String, u64>) -> u64 {
+    counts.values().sum()
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "rows read {}, published {}", self.rows, self.published)?;
+        writeln!(f, "rows read {}, published {}", self.rows, self.published())?;
         for (reason, count) in &self.hidden {
             writeln!(f, "  hidden    {count:>6}  {reason}")?;
         }
@@ -171,7 +202,7 @@ impl fmt::Display for Report {
                 "  rejected  {count:>6}  {reason} (column {column}: {class})"
             )?;
         }
-        for (reason, count) in &self.unusable {
+        for (reason, count) in self.unusable() {
             writeln!(f, "  unusable  {count:>6}  {reason}")?;
         }
         for (reason, count) in &self.duplicates {
@@ -181,9 +212,9 @@ impl fmt::Display for Report {
             let stocks = self.shared_stock.join(", ");
             writeln!(f, "stock numbers of two vehicles: {stocks}")?;
         }
-        writeln!(f, "filled, of the published:")?;
+        writeln!(f, "filled, of {} mapped:", self.mapped)?;
         for (name, count) in &self.filled {
-            let share = (count * 100).checked_div(self.published).unwrap_or(0);
+            let share = self.share(*count);
             writeln!(f, "  {name:<20} {count:>6}  {share:>3} %")?;
         }
         let empty = self.never_filled();

@@ -1,8 +1,8 @@
-//! How steps are written in a mapping file. Must not know how they run.
+//! How steps are written in a mapping file, with all their options. Must not know how they run.
 
 use serde::Deserialize;
 
-/// One step as a technician writes it: `"trim"`, `{ sentinel = [0, "N/A"] }` or with all options.
+/// One step with all its options; `shorthand` reads what is written shorter.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Spec {
@@ -255,55 +255,4 @@ pub(super) struct UrlsSpec {
 #[serde(deny_unknown_fields)]
 pub(super) struct PickSpec {
     pub(super) path: String,
-}
-
-/// The option that stands alone: `{ split = "," }` is `{ split = { on = "," } }`.
-const MAIN_OPTION: &[(&str, &str)] = &[
-    ("sentinel", "values"),
-    ("default", "value"),
-    ("table", "of"),
-    ("number", "format"),
-    ("whole_dollars", "cents"),
-    ("measure", "to"),
-    ("century", "pivot"),
-    ("date", "format"),
-    ("time", "format"),
-    ("datetime", "format"),
-    ("extract", "pattern"),
-    ("template", "value"),
-    ("expr", "value"),
-    ("split", "on"),
-    ("limit", "count"),
-    ("urls", "base"),
-    ("pick", "path"),
-];
-
-/// Reads one step, long or short.
-pub(super) fn read(written: toml::Value) -> Result<Spec, String> {
-    const SHAPE: &str = "a step is a word or a table with one key, the step's name";
-    let (name, options) = if let toml::Value::String(name) = written {
-        (name, toml::Value::Table(toml::Table::new()))
-    } else {
-        let table: toml::Table = written.try_into().map_err(|_| SHAPE)?;
-        let mut entries = table.into_iter();
-        match (entries.next(), entries.next()) {
-            (Some(only), None) => only,
-            _ => return Err(SHAPE.to_owned()),
-        }
-    };
-    let main = MAIN_OPTION.iter().find(|(step, _)| *step == name);
-    let options = match (main, options) {
-        (_, options @ toml::Value::Table(_)) => options,
-        (Some((_, option)), lone) => {
-            let mut table = toml::Table::new();
-            table.insert((*option).to_owned(), lone);
-            toml::Value::Table(table)
-        }
-        (None, _) => return Err(format!("step `{name}` takes no value alone")),
-    };
-    let mut whole = toml::Table::new();
-    whole.insert(name, options);
-    toml::Value::Table(whole)
-        .try_into()
-        .map_err(|error: toml::de::Error| error.message().to_owned())
 }

@@ -1,15 +1,14 @@
-//! One request, one connection: parse the URL, dial, shake hands, send, read up to the limit.
+//! One request, one connection: dial, shake hands, send, read up to the limit.
 
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::uri::Scheme;
-use http::{StatusCode, Uri};
+use http::StatusCode;
+use http::header::{self, HeaderMap};
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
-use hyper::client::conn::http1;
+use hyper::body::{Body, Incoming};
+use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper_util::rt::TokioIo;
 use rustls_pki_types::ServerName;
 use tokio::fs::File;
@@ -19,23 +18,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use super::tally::Tally;
+use super::target::Target;
 use super::{NetError, Policy, Request, Response, dial, tls};
 
 /// Bytes of a response's status line and headers.
-pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
-pub(super) const MAX_HEADERS: usize = 100;
-const MAX_URL_BYTES: usize = 8 * 1024;
-/// What the client itself decides about a message.
-const OWN_HEADERS: [HeaderName; 7] = [
-    header::HOST,
-    header::CONTENT_LENGTH,
-    header::TRANSFER_ENCODING,
-    header::CONNECTION,
-    header::UPGRADE,
-    header::TE,
-    header::TRAILER,
-];
-
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+const MAX_HEADERS: usize = 100;
 /// Sends requests under one policy. Cheap to clone.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
@@ -44,17 +32,6 @@ struct Inner {
     policy: Policy,
     tls: TlsConnector,
     tally: Tally,
-}
-
-/// A URL that passed the policy.
-pub(super) struct Target {
-    secure: bool,
-    /// Without brackets.
-    pub(super) host: String,
-    pub(super) port: u16,
-    /// `host[:port]` as written, for the `Host` header.
-    authority: HeaderValue,
-    path: Uri,
 }
 
 impl Client {
@@ -107,7 +84,7 @@ impl Client {
         .await
         .map_err(|_| NetError::ConnectTimeout)??;
         let message = target.message(request);
-        let into = Into {
+        let into = Sink {
             limit: policy.max_body_bytes,
             file,
         };
@@ -143,67 +120,6 @@ impl Link {
     }
 }
 
-impl Target {
-    pub(super) fn parse(url: &str, policy: &Policy) -> Result<Self, NetError> {
-        if url.len() > MAX_URL_BYTES {
-            return Err(NetError::Url("too long"));
-        }
-        let uri: Uri = url.parse().map_err(|_| NetError::Url("malformed"))?;
-        let secure = match uri.scheme() {
-            Some(scheme) if *scheme == Scheme::HTTPS => true,
-            Some(scheme) if *scheme == Scheme::HTTP && policy.allow_http => false,
-            _ => return Err(NetError::Url("its scheme is not permitted")),
-        };
-        let authority = uri.authority().ok_or(NetError::Url("no host"))?;
-        if authority.as_str().contains('@') {
-            return Err(NetError::Url("it carries user information"));
-        }
-        let default = if secure { 443 } else { 80 };
-        let port = match authority.port() {
-            None => default,
-            Some(port) if policy.any_port || port.as_u16() == default => port.as_u16(),
-            Some(_) => return Err(NetError::Url("its port is not permitted")),
-        };
-        let host = authority.host().trim_matches(['[', ']']);
-        if host.is_empty() {
-            return Err(NetError::Url("no host"));
-        }
-        let path = uri.path_and_query().map_or("/", |path| path.as_str());
-        Ok(Self {
-            secure,
-            host: host.to_owned(),
-            port,
-            authority: HeaderValue::from_str(authority.as_str())
-                .map_err(|_| NetError::Url("malformed"))?,
-            path: path.parse().map_err(|_| NetError::Url("malformed"))?,
-        })
-    }
-
-    fn message(self, request: Request) -> http::Request<Full<Bytes>> {
-        let mut headers = request.headers;
-        for own in OWN_HEADERS {
-            headers.remove(own);
-        }
-        headers.insert(header::HOST, self.authority);
-        headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
-        let mut default = |name, value| {
-            headers
-                .entry(name)
-                .or_insert(HeaderValue::from_static(value));
-        };
-        default(
-            header::USER_AGENT,
-            concat!("forecourt/", env!("CARGO_PKG_VERSION")),
-        );
-        default(header::ACCEPT_ENCODING, "identity");
-        let mut message = http::Request::new(Full::new(request.body));
-        *message.method_mut() = request.method;
-        *message.uri_mut() = self.path;
-        *message.headers_mut() = headers;
-        message
-    }
-}
-
 /// Ends the connection's task with the exchange, however that ends.
 struct Task(tokio::task::JoinHandle<()>);
 
@@ -214,25 +130,38 @@ impl Drop for Task {
 }
 
 /// Where a body goes, and how much of it.
-struct Into<'a> {
+struct Sink<'a> {
     limit: usize,
     file: Option<(&'a mut File, u64)>,
+}
+
+/// Begins HTTP/1.1 on a connection, with bounds on what a head may hold.
+pub(super) async fn hello<S, B>(
+    stream: S,
+) -> Result<(SendRequest<B>, Connection<TokioIo<S>, B>), NetError>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    B: Body + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    http1::Builder::new()
+        .max_buf_size(MAX_HEAD_BYTES)
+        .max_headers(MAX_HEADERS)
+        .handshake(TokioIo::new(stream))
+        .await
+        .map_err(NetError::Lost)
 }
 
 async fn exchange<S>(
     stream: S,
     message: http::Request<Full<Bytes>>,
-    into: Into<'_>,
+    into: Sink<'_>,
 ) -> Result<Response, NetError>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (mut sender, connection) = http1::Builder::new()
-        .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS)
-        .handshake(TokioIo::new(stream))
-        .await
-        .map_err(NetError::Lost)?;
+    let (mut sender, connection) = hello(stream).await?;
     let _task = Task(tokio::spawn(async move {
         // its error reaches the sender or the body as well
         drop(connection.await);

@@ -13,6 +13,7 @@ mod address;
 mod client;
 mod dial;
 mod tally;
+mod target;
 mod tls;
 mod upstream;
 

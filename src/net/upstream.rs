@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use http::{Request, Response};
 use hyper::body::{Body, Incoming};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use super::client::{Link, MAX_HEAD_BYTES, MAX_HEADERS, Target};
+use super::client::{Link, hello};
+use super::target::Target;
 use super::{NetError, Policy, dial, tls};
 
 /// A server that is passed on to.
@@ -59,12 +58,7 @@ where
     B::Data: Send,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let (mut sender, connection) = http1::Builder::new()
-        .max_buf_size(MAX_HEAD_BYTES)
-        .max_headers(MAX_HEADERS)
-        .handshake(TokioIo::new(stream))
-        .await
-        .map_err(NetError::Lost)?;
+    let (mut sender, connection) = hello(stream).await?;
     // It ends when the sender and the answer's body are gone.
     tokio::spawn(async move {
         drop(connection.with_upgrades().await);

@@ -6,10 +6,7 @@ use crate::contract::{AapError, Answer};
 use crate::deployment::Deployment;
 
 pub(super) fn run(deployment: &Deployment, request: &FacetsRequest) -> Result<Answer, AapError> {
-    let inventory = deployment
-        .inventory
-        .as_ref()
-        .ok_or_else(|| fault::missing_room("inventory"))?;
+    let inventory = super::inventory(deployment)?;
     if let Some(filters) = &request.filters {
         inventory.capabilities().check_filters(filters)?;
     }

@@ -14,10 +14,7 @@ pub(super) fn run(
     caller: &Caller,
     request: &SearchRequest,
 ) -> Result<Answer, AapError> {
-    let inventory = deployment
-        .inventory
-        .as_ref()
-        .ok_or_else(|| fault::missing_room("inventory"))?;
+    let inventory = super::inventory(deployment)?;
     inventory.capabilities().check_search(request)?;
     let page = inventory
         .search(request, &caller.scope())

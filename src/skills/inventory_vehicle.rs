@@ -9,10 +9,7 @@ pub(super) async fn run(
     deployment: &Deployment,
     request: &VehicleRequest,
 ) -> Result<Answer, AapError> {
-    let inventory = deployment
-        .inventory
-        .as_ref()
-        .ok_or_else(|| fault::missing_room("inventory"))?;
+    let inventory = super::inventory(deployment)?;
     let listing = inventory
         .vehicle(request)
         .await

@@ -10,6 +10,7 @@ mod lead_submit;
 
 use crate::contract::{AapError, Answer, Caller, Request, Skill, json};
 use crate::deployment::Deployment;
+use crate::inventory::Inventory;
 
 /// Runs the skill that the request is for.
 pub async fn run(
@@ -24,6 +25,12 @@ pub async fn run(
         Request::InventoryVehicle(request) => inventory_vehicle::run(deployment, &request).await,
         Request::LeadSubmit(request) => lead_submit::run(deployment, caller, &request).await,
     }
+}
+
+/// The inventory, which a deployment that offers these skills has.
+fn inventory(deployment: &Deployment) -> Result<&Inventory, AapError> {
+    let inventory = deployment.inventory.as_deref();
+    inventory.ok_or_else(|| fault::missing_room("inventory"))
 }
 
 /// Holds an answer against the contract before it leaves (AAP-092). The vehicles of a search page were

@@ -51,14 +51,6 @@ impl Store {
         Redis::open(settings).await.map(Self::Redis)
     }
 
-    /// The kind of store, for logs.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Embedded(_) => "embedded",
-            Self::Redis(_) => "redis",
-        }
-    }
-
     /// Whether the store answers: what readiness asks.
     pub async fn ping(&self) -> Result<(), StoreError> {
         match self {

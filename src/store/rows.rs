@@ -66,6 +66,7 @@ pub enum DeliveryState {
 }
 
 impl DeliveryState {
+    /// Every state.
     pub const ALL: [Self; 6] = [
         Self::Queued,
         Self::Sending,

@@ -29,6 +29,7 @@ pub struct Point {
     pub value: Value,
 }
 
+/// What a series stands at.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Whole(i64),
@@ -43,6 +44,7 @@ pub enum Value {
 }
 
 impl Family {
+    /// A family without points.
     pub fn new(name: &'static str, kind: Kind, help: &'static str) -> Self {
         Self {
             name,

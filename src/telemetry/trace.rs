@@ -3,19 +3,16 @@
 //! own, ids are the operator's or of a fixed form.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+use super::traceparent::{Parent, SpanId, TraceId, span_id};
 
 /// Spans that wait to be fetched; further ones are counted and dropped.
 const MOST_WAITING: usize = 4096;
 /// Spans of one request.
 const MOST_OF_ONE: usize = 32;
-
-/// An id that a collector knows a trace, or a span, by.
-type TraceId = [u8; 16];
-type SpanId = [u8; 8];
 
 /// Which side of a call a span is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,46 +43,6 @@ pub struct Span {
     pub ended_ns: u64,
     pub attributes: Vec<(&'static str, Word)>,
     pub failed: bool,
-}
-
-/// Where a caller stands in its own trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Parent {
-    trace_id: TraceId,
-    span_id: SpanId,
-}
-
-impl Parent {
-    /// Reads a `traceparent`. Anything else than its exact form is nobody's word.
-    fn read(text: &str) -> Option<Self> {
-        let mut parts = text.split('-');
-        let (version, trace, span, flags) =
-            (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let version = hex::<1>(version)?;
-        hex::<1>(flags)?;
-        // A later version may have more parts, this one has none (section 3.2.2).
-        if version == [0xff] || (version == [0] && parts.next().is_some()) {
-            return None;
-        }
-        let parent = Self {
-            trace_id: hex(trace)?,
-            span_id: hex(span)?,
-        };
-        (parent.trace_id != [0; 16] && parent.span_id != [0; 8]).then_some(parent)
-    }
-}
-
-/// Lower-case hexadecimal of exactly `N` bytes.
-fn hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let lower = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    if text.len() != N * 2 || !text.as_bytes().iter().all(lower) {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (at, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
-    }
-    Some(bytes)
 }
 
 /// Keeps the spans of this process until they are fetched.
@@ -169,11 +126,6 @@ impl Tracer {
     }
 }
 
-fn span_id() -> SpanId {
-    let [bytes @ .., _, _, _, _, _, _, _, _] = uuid::Uuid::new_v4().into_bytes();
-    bytes
-}
-
 tokio::task_local! {
     static CURRENT: Active;
 }
@@ -242,22 +194,15 @@ impl Active {
     /// A call to another system begins: its span's id, and what to say in `traceparent` there.
     pub fn call(&self) -> Outward {
         let span_id = span_id();
-        let mut text = String::from("00-");
-        let trace_id = self.state().trace_id;
-        for byte in trace_id {
-            // Writing to a string cannot fail.
-            let _fine = write!(text, "{byte:02x}");
-        }
-        text.push('-');
-        for byte in span_id {
-            let _fine = write!(text, "{byte:02x}");
-        }
-        text.push_str("-01");
+        let here = Parent {
+            trace_id: self.state().trace_id,
+            span_id,
+        };
         Outward {
             request: self.clone(),
             span_id,
             began: Instant::now(),
-            traceparent: text,
+            traceparent: here.written(),
         }
     }
 
@@ -357,29 +302,6 @@ mod tests {
     use super::*;
 
     const CALLER: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-
-    #[test]
-    fn only_the_exact_form_is_a_callers_word() {
-        let parent = Parent::read(CALLER).unwrap();
-        assert_eq!(parent.trace_id[..2], [0x0a, 0xf7]);
-        assert_eq!(parent.span_id[..2], [0xb7, 0xad]);
-        assert!(Parent::read(&CALLER.replacen("00", "cc", 1)).is_some());
-        assert!(Parent::read(&format!("{}-more", CALLER.replacen("00", "01", 1))).is_some());
-        for wrong in [
-            String::new(),
-            "kanarienvogel".to_owned(),
-            CALLER.to_uppercase(),
-            format!("{CALLER}-more"),
-            CALLER.replacen("00", "ff", 1),
-            CALLER.replace("b7ad6b7169203331", "0000000000000000"),
-            CALLER.replace("0af7651916cd43dd8448eb211c80319c", &"0".repeat(32)),
-            CALLER.replace("0af7", "0ag7"),
-            CALLER.replace("-01", "-1"),
-            CALLER.replace("b7ad", "é"),
-        ] {
-            assert_eq!(Parent::read(&wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn a_requests_spans_stand_in_its_callers_trace() {

@@ -1,5 +1,8 @@
-"""What the command line says about a configuration, good and bad, and about a source it cannot read."""
+"""What the command line says about a configuration, good and bad, about a source it cannot read, and to a person at
+a terminal."""
 
+import os
+import pty
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +16,58 @@ def output(binary, *arguments):
     return ended.returncode, ended.stdout + ended.stderr
 
 
+def typed(binary, arguments, answers):
+    """Exit code, and everything printed: a person at a terminal answers each question with the next line."""
+    person, terminal = pty.openpty()
+    program = subprocess.Popen(
+        [binary, *arguments], stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    os.close(terminal)
+    try:
+        # The terminal keeps what is typed ahead, line by line.
+        os.write(person, "".join(f"{answer}\n" for answer in answers).encode())
+        printed, _ = program.communicate(timeout=60)
+    finally:
+        program.kill()
+        os.close(person)
+    return program.returncode, printed
+
+
+def check_questions(binary, folder, checks):
+    """`init` asks a person for what no flag says, and takes no empty line for an answer."""
+    first = Path(folder) / "first"
+    flags = ["--leads-to", "leads@crm.example", "--name", "Example Motors"]
+    answers = ["dealer.example", "+1-312-555-0100", "America/Chicago", "smtp.dealer.example"]
+    code, printed = typed(binary, ["init", str(first), *flags], answers)
+    checks.equal("init: a person who answers gets a configuration", code, 0)
+    asked = ["host name: ", "telephone, with country code: ", "time zone, e.g. America/Chicago: ", "relay: "]
+    checks.that("init: asks for what no flag says, in order", in_order(asked, printed), printed)
+    checks.that("init: asks for nothing else", "The dealer's name" not in printed, printed)
+    config = first / "forecourt.toml"
+    text = config.read_text()
+    checks.that("init: writes the answers", all(f'"{answer}"' in text for answer in answers), text)
+    code, printed = output(binary, "check", "--offline", "--config", str(config))
+    checks.that("init: what it wrote is sound", code == 0, (code, printed))
+
+    nothing = Path(folder) / "nothing"
+    for said, words in (([""], "no answer"), ([*answers[:1], "Example Motors", answers[1], "Mars"], "time zone")):
+        code, printed = typed(binary, ["init", str(nothing)], said)
+        checks.equal(f"init: {words}: the exit code", code, 2)
+        checks.that(f"init: {words}: says so and writes nothing", words in printed and not nothing.exists(), printed)
+
+
+def in_order(parts, text):
+    """Whether the parts stand in a text one after another."""
+    at = 0
+    for part in parts:
+        at = text.find(part, at) + 1
+        if not at:
+            return False
+    return True
+
+
 def check_commands(binary, folder, checks):
+    check_questions(binary, folder, checks)
     data, log = Path(folder) / "commands", Path(folder) / "commands.log"
     demo = product.demo(binary, data, log)
     config = demo.ready["config"]

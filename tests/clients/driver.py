@@ -1,4 +1,4 @@
-"""What the two Python drivers share: one JSON request a line in, one JSON answer a line out.
+"""What the Python drivers share: one JSON request a line in, one JSON answer a line out.
 
 A client library's own exception is an answer too: {"failed": {"name", "code", "message", "data"}}.
 """
@@ -51,6 +51,17 @@ async def drive(list_tools, call_tool):
                 say({"result": dump(await call_tool(request["name"], request["arguments"]))})
         except Exception as error:  # the client's verdict is what is being tested
             say(failed(error))
+
+
+async def drive_v2(client):
+    """The same for a client of mcp 2.x, which says first what it agreed on."""
+    say({"ready": {"protocol": client.protocol_version, "server": dump(client.server_info)}})
+
+    async def page(cursor):
+        listed = await client.list_tools(cursor=cursor)
+        return listed.tools, listed.next_cursor
+
+    await drive(page, client.call_tool)
 
 
 def run(main):

@@ -8,7 +8,7 @@ from mcp import Client
 from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
-from driver import drive, dump, run, say
+from driver import drive_v2, run
 
 
 class Memory:
@@ -35,13 +35,7 @@ async def main():
     async with create_mcp_http_client(auth=provider) as http:
         transport = streamable_http_client(url, http_client=http)
         async with Client(transport, mode=mode, read_timeout_seconds=30) as client:
-            say({"ready": {"protocol": client.protocol_version, "server": dump(client.server_info)}})
-
-            async def page(cursor):
-                listed = await client.list_tools(cursor=cursor)
-                return listed.tools, listed.next_cursor
-
-            await drive(page, client.call_tool)
+            await drive_v2(client)
 
 
 run(main)

@@ -17,14 +17,42 @@ def buyer(document):
     return root.findtext(".//customer/contact/email")
 
 
-class Counting:
+class Listening:
+    """A system on loopback that does as its `mode` says, until it is closed. What hangs waits for `let_go`."""
+
+    def __init__(self, mode):
+        self.mode = mode
+        self.let_go = threading.Event()
+
+    def listen(self, server):
+        self.server = server
+        self.server.daemon_threads = True
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.let_go.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def answer(handler, body, status=200, kind="application/json", **headers):
+    """Answers one request whole."""
+    handler.send_response(status)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    for name, value in {"content-type": kind, "content-length": str(len(body)), **named}.items():
+        handler.send_header(name, value)
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+class Counting(Listening):
     """What arrived: one entry a document that was received whole."""
 
     def __init__(self):
+        super().__init__("take")
         self.lock = threading.Lock()
         self.arrived = Counter()
-        self.mode = "take"
-        self.let_go = threading.Event()
 
     def take(self, address):
         with self.lock:
@@ -62,31 +90,20 @@ class HttpReceiver(Counting):
                 if mode == "hang":
                     receiver.let_go.wait(60)
                     return
-                status, kind, answer = {
-                    "busy": (503, "text/plain", b"busy"),
-                    "ask": (429, "text/plain", b"later"),
-                    "wrong": (200, "text/html", b"<html>login</html>"),
-                }.get(mode, (200, "application/json", b'{"success":true}'))
-                self.send_response(status)
-                self.send_header("content-type", kind)
-                if mode == "ask":
-                    self.send_header("retry-after", "3")
-                self.send_header("content-length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                match mode:
+                    case "busy":
+                        answer(self, b"busy", 503, "text/plain")
+                    case "ask":
+                        answer(self, b"later", 429, "text/plain", retry_after="3")
+                    case "wrong":
+                        answer(self, b"<html>login</html>", kind="text/html")
+                    case _:
+                        answer(self, b'{"success":true}')
 
             def log_message(self, *_):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.let_go.set()
-        self.server.shutdown()
-        self.server.server_close()
+        self.listen(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
 
 
 class SmtpReceiver(Counting):
@@ -136,18 +153,7 @@ class SmtpReceiver(Counting):
                     else:
                         self.say("250 fine")
 
-        class Server(socketserver.ThreadingTCPServer):
-            allow_reuse_address = True
-            daemon_threads = True
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.let_go.set()
-        self.server.shutdown()
-        self.server.server_close()
+        self.listen(socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler))
 
 
 def buyer_of_mail(text):
@@ -162,14 +168,13 @@ def buyer_of_mail(text):
     return None
 
 
-class Scheduling:
+class Scheduling(Listening):
     """A system that books, and counts how often it is asked about each inquiry. Modes: book, hang (stays silent),
     unavailable."""
 
     def __init__(self):
+        super().__init__("book")
         self.asked = Counter()
-        self.mode = "book"
-        self.let_go = threading.Event()
         system = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -181,22 +186,9 @@ class Scheduling:
                     return
                 at = question["appointment"]["appointment_at"]
                 said = {"state": "confirmed", "at": at} if system.mode == "book" else {"state": system.mode}
-                answer = json.dumps(said).encode()
-                self.send_response(200)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                answer(self, json.dumps(said).encode())
 
             def log_message(self, *_):
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.let_go.set()
-        self.server.shutdown()
-        self.server.server_close()
+        self.listen(ThreadingHTTPServer(("127.0.0.1", 0), Handler))

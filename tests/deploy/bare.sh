@@ -23,16 +23,8 @@ cat >"$root/etc/forecourt/forecourt.toml" <<'T'
 listen = "127.0.0.1:0"
 [data]
 directory = "/data"
-[deployments.main]
-domain = "dealer.example"
-skills = ["dealer.information"]
-[deployments.main.profile]
-name = "Example Motors"
-[[deployments.main.profile.rooftops]]
-name = "Example Motors"
-timezone = "America/Chicago"
-phones = [{ value = "+1-312-555-0100" }]
 T
+cp "$(dirname "$0")/dealer.toml" "$root/etc/forecourt/"
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 admin=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 chown 65532:65532 "$root/data"

@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from machine import DEALER, free, resident
+
 BYTES_EACH = 64 * 1024
 HALF_HEAD = b"POST /mcp HTTP/1.1\r\nHost: dealer.exa"
 WHOLE = b"GET /llms.txt HTTP/1.1\r\nHost: dealer.example\r\n\r\n"
@@ -26,28 +28,8 @@ max_connections = {most}
 header_timeout_s = {patience}
 [data]
 directory = "{folder}/data"
-[deployments.main]
-domain = "dealer.example"
-skills = ["dealer.information"]
-[deployments.main.profile]
-name = "Example Motors"
-[[deployments.main.profile.rooftops]]
-name = "Example Motors"
-timezone = "America/Chicago"
-phones = [{{ value = "+1-312-555-0100" }}]
 """
 PATIENCE_S = 60
-
-
-def free():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def resident(pid):
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
 
 
 def descriptors(pid):
@@ -88,7 +70,7 @@ def main():
         few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (min(1024, hard), hard))
         log = open(pathlib.Path(folder, "log"), "w")
         program = subprocess.Popen(
-            [sys.argv[1], "serve", "--config", str(config)], stderr=log, preexec_fn=few
+            [sys.argv[1], "serve", "--config", DEALER, "--config", str(config)], stderr=log, preexec_fn=few
         )
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         try:

@@ -9,11 +9,12 @@ import http.client
 import json
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+from machine import free, resident
 
 MAPPING = """
 name = "Many"
@@ -66,12 +67,6 @@ path = "../crm/d{index}"
 """
 
 
-def free():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def asked(port, path, host="x", body=None, headers=None):
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     client.request("POST" if body else "GET", path, body, {"Host": host, **(headers or {})})
@@ -103,11 +98,6 @@ def wait(what, is_so, program, seconds=300):
     return time.monotonic() - began
 
 
-def resident(pid, name="VmRSS"):
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name)) // 1024
-
-
 def main():
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
     vehicles = int(sys.argv[3]) if len(sys.argv) > 3 else 100
@@ -130,9 +120,9 @@ def main():
                 wait("ready", lambda: ready(admin), program)
                 took, cpu = time.monotonic() - began, cpu_of(program.pid)
                 assert total(port, 0) == total(port, count - 1) == vehicles
-                memory = resident(program.pid)
+                memory = resident(program.pid) >> 20
                 print(f"{count} deployments of {vehicles} vehicles, {start} start: ready after {took:.2f} s "
-                      f"({cpu:.2f} s of CPU), {memory} MiB resident, {resident(program.pid, 'VmHWM')} MiB at most, "
+                      f"({cpu:.2f} s of CPU), {memory} MiB resident, {resident(program.pid, 'VmHWM') >> 20} MiB at most, "
                       f"{memory * 1024 // count} KiB a deployment")
                 if start == "second":
                     changed = ONE.format(index=7, name="Renamed Motors")
@@ -140,7 +130,7 @@ def main():
                     program.send_signal(signal.SIGHUP)
                     named = lambda: "Renamed Motors" in asked(port, "/llms.txt", "d7.example")[1]
                     reload = wait("reloaded", named, program)
-                    print(f"one of them changed: served anew {reload:.2f} s after SIGHUP, {resident(program.pid)} MiB resident")
+                    print(f"one of them changed: served anew {reload:.2f} s after SIGHUP, {resident(program.pid) >> 20} MiB resident")
             finally:
                 program.send_signal(signal.SIGTERM)
                 assert program.wait(60) == 0

@@ -19,6 +19,8 @@ import time
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from machine import DEALER, free
+
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 CONFIG = """
 [server]
@@ -28,15 +30,6 @@ directory = "{folder}/data"
 [telemetry.otlp]
 endpoint = "http://127.0.0.1:{collector}"
 metrics_interval_s = 1
-[deployments.main]
-domain = "dealer.example"
-skills = ["dealer.information"]
-[deployments.main.profile]
-name = "Example Motors"
-[[deployments.main.profile.rooftops]]
-name = "Example Motors"
-timezone = "America/Chicago"
-phones = [{{ value = "+1-312-555-0100" }}]
 """
 
 
@@ -60,12 +53,6 @@ class Collector(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-def free():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def call(port, fails):
@@ -107,7 +94,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         port, config = free(), pathlib.Path(folder, "forecourt.toml")
         config.write_text(CONFIG.format(port=port, folder=folder, collector=server.server_port))
-        program = subprocess.Popen([sys.argv[1], "serve", "--config", str(config)], stderr=subprocess.DEVNULL)
+        program = subprocess.Popen([sys.argv[1], "serve", "--config", DEALER, "--config", str(config)], stderr=subprocess.DEVNULL)
         try:
             until = time.monotonic() + 60
             while socket.socket().connect_ex(("127.0.0.1", port)):

@@ -69,7 +69,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
 const COMPOSE: &[&str] = &["app", "cli", "config", "main", "lib"];
 
 /// Lines a file may have before its tests.
-const MAX_LINES: usize = 400;
+const MAX_LINES: usize = 300;
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {

@@ -1,7 +1,8 @@
 //! Every command that README.md and docs/*.md show. A `sh` block is run line by line in a folder of its page, beside
 //! the files that the page shows; a `text` block after it is what its last command prints, `…` standing for anything.
 //! The words behind the fence tell the rest: `exits-1` the exit code, `elsewhere` that the command needs a cluster,
-//! root or another machine, and is read instead: its words against the program's own parser, its files against ours.
+//! root or another machine, and is read instead: its words against the program's own parser, its files against ours;
+//! `held`, `refused` or `queued` that each line finds a lead in that state, which it calls LEAD.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -13,9 +14,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use forecourt::delivery::MailReceiver;
+use serde_json::json;
 
 use crate::cli::forecourt;
-use crate::process::{PATIENCE, exchange, free};
+use crate::fleet::lead;
+use crate::process::{PATIENCE, exchange, free, tool_request};
 
 /// Read as they stand by the tests of configuration and mappings, whose examples are parts of files.
 const HELD_ELSEWHERE: [&str; 3] = [
@@ -113,6 +116,8 @@ struct Walk {
     here: Vec<(String, String)>,
     serving: Option<Child>,
     address: SocketAddr,
+    /// Leads submitted so far.
+    leads: u32,
     /// Runs the mailbox, which stands for the CRM behind the dealer's relay.
     _crm: (tokio::runtime::Runtime, MailReceiver),
 }
@@ -152,6 +157,7 @@ impl Walk {
             here: here.map(|(shown, real)| (shown.to_owned(), real)).to_vec(),
             serving: None,
             address,
+            leads: 0,
             _crm: (runtime, receiver),
             kept,
         }
@@ -249,6 +255,43 @@ impl Walk {
         }
         self.serving = Some(child);
         self.shown(words().trim_end())
+    }
+
+    /// Runs a line until it ends with this code: a worker may have the lead in its hands for a moment.
+    fn patiently(&mut self, line: &str, code: i32) -> (i32, String) {
+        let began = Instant::now();
+        loop {
+            let ended = self.run(line);
+            if ended.0 == code || began.elapsed() > PATIENCE {
+                return ended;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// A new lead in this state; the page's configuration names a relay that is away.
+    fn lead(&mut self, state: &str) -> String {
+        if self.serving.is_none() {
+            self.serve("forecourt serve");
+        }
+        self.leads += 1;
+        let car = json!({ "make": "Honda", "model": "Accord", "year": 2003 });
+        let request = lead(&format!("lead-{}", self.leads), &car);
+        let request = tool_request("127.0.0.1", "aap_lead_submit", &request);
+        let answer = exchange(self.address, &request).json();
+        let id = &answer["result"]["structuredContent"]["data"]["lead_id"];
+        let id = id.as_str().unwrap_or_else(|| panic!("{answer}")).to_owned();
+        let to_here: &[&str] = match state {
+            "held" => &["hold ID"],
+            "refused" => &["hold ID", "resolve ID --as refused"],
+            _ => &[],
+        };
+        for words in to_here {
+            let words = words.replace("ID", &id);
+            let (code, printed) = self.patiently(&format!("forecourt leads {words}"), 0);
+            assert_eq!(code, 0, "{printed}");
+        }
+        id
     }
 
     /// Ends what is served, as an operator does; it ends well.
@@ -403,6 +446,7 @@ fn prepare(page: &str, folder: &Path) {
                 .to_owned()
         }
         "docs/operating.md" => return certificate(folder),
+        "docs/leads.md" => return relay_away(folder),
         "docs/deployments.md" => return mappings(folder),
         _ => return,
     };
@@ -424,6 +468,20 @@ fn mappings(folder: &Path) {
         let preset = root().join("mappings/homenet-csv/mapping.toml");
         fs::copy(preset, folder.join("parts").join(name)).unwrap();
     }
+}
+
+/// A dealer whose mail relay is away and who does not give up soon.
+fn relay_away(folder: &Path) {
+    let port = free().port();
+    let text = format!(
+        "[deployments.main]\ndomain = \"127.0.0.1\"\nskills = [\"dealer.information\", \"lead.submit\"]\n\
+         [deployments.main.profile]\nname = \"Example Motors\"\n[[deployments.main.profile.rooftops]]\n\
+         name = \"Example Motors\"\nphones = [{{ value = \"+1-312-555-0100\" }}]\n\
+         [deployments.main.leads.deliveries.crm]\nkind = \"smtp\"\nhost = \"127.0.0.1\"\nport = {port}\n\
+         tls = \"danger_plaintext\"\nfrom = \"leads@dealer.example\"\nto = [\"crm@intake.example\"]\n\
+         retry_first_s = 3600\n"
+    );
+    fs::write(folder.join("forecourt.toml"), text).unwrap();
 }
 
 /// What stands for an operator's certificate.
@@ -482,8 +540,16 @@ fn walk(page: &str) -> (usize, usize) {
                 continue;
             }
             ("sh", _) => {
+                let state = ["held", "refused", "queued"]
+                    .into_iter()
+                    .find(|state| block.says(state));
                 for line in block.commands() {
-                    let (code, printed) = walk.run(&line);
+                    let lead = state.map(|state| walk.lead(state));
+                    let line = line.replace("LEAD", lead.as_deref().unwrap_or("LEAD"));
+                    let (code, printed) = match lead {
+                        Some(_) => walk.patiently(&line, block.code()),
+                        None => walk.run(&line),
+                    };
                     assert_eq!(code, block.code(), "{}: `{line}`\n{printed}", block.place);
                     last = Some((line, printed));
                     run += 1;
@@ -547,8 +613,14 @@ fn every_command_of_the_walk_through_a_mapping_prints_what_the_page_says() {
 }
 
 #[test]
+fn every_command_about_leads_does_what_it_says() {
+    let (run, read) = walk("docs/leads.md");
+    assert!(run >= 14 && read == 0, "{run} {read}");
+}
+
+#[test]
 fn every_command_of_every_other_page_does_what_it_says() {
-    let apart = ["README.md", "docs/mapping.md"];
+    let apart = ["README.md", "docs/leads.md", "docs/mapping.md"];
     let others = pages()
         .into_iter()
         .filter(|page| !apart.contains(&page.as_str()) && !page.starts_with("docs/tutorial-"));

@@ -1,7 +1,6 @@
 //! Serves one deployment in this process over loopback, and speaks HTTP to it byte by byte: what a probe
 //! sends is exactly what arrives.
 
-use std::collections::BTreeMap;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, LazyLock};
@@ -22,6 +21,8 @@ use forecourt::{delivery, inventory, leads, net, oauth, server};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+
+pub(crate) use crate::fleet::Answer;
 
 pub(crate) const NOW: &str = "2026-11-30T12:00:00Z";
 const META: &str = "io.modelcontextprotocol/";
@@ -207,7 +208,9 @@ impl Edge {
     pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
-        Answer::read(&mut stream)
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        Answer::parse(&String::from_utf8(bytes).unwrap())
     }
 
     pub(crate) fn connect(&self) -> TcpStream {
@@ -379,7 +382,7 @@ impl Probe<'_> {
             .unwrap()
             + 4;
         let body = bytes.split_off(end);
-        (Answer::parse(&bytes), body)
+        (Answer::parse(&String::from_utf8(bytes).unwrap()), body)
     }
 
     pub(crate) fn bytes(self) -> Vec<u8> {
@@ -403,41 +406,7 @@ impl Probe<'_> {
     }
 }
 
-/// What came back.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    /// Names in lower case.
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) text: String,
-}
-
 impl Answer {
-    fn read(stream: &mut TcpStream) -> Self {
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap();
-        Self::parse(&bytes)
-    }
-
-    fn parse(bytes: &[u8]) -> Self {
-        let all = String::from_utf8(bytes.to_vec()).unwrap();
-        let (head, text) = all.split_once("\r\n\r\n").unwrap_or((&all, ""));
-        let mut lines = head.lines();
-        let status = lines.next().and_then(|line| line.split(' ').nth(1));
-        let headers = lines
-            .filter_map(|line| line.split_once(": "))
-            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()));
-        Self {
-            status: status.map_or(0, |status| status.parse().unwrap()),
-            headers: headers.collect(),
-            text: text.to_owned(),
-        }
-    }
-
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {self:?}"))
-    }
-
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }

@@ -16,7 +16,7 @@ MARK = "<!-- What follows is made by tests/rules/errors.py from the places that 
 ANYTHING = "…"
 # A file of findings, and what its keys lie below.
 SECTIONS = [
-    ("Files, variables, flags, secrets", ["config/load.rs", "config/tree.rs", "config/secret.rs", "config/compile/scope.rs"]),
+    ("Files, variables, flags, secrets", ["config/load.rs", "config/tree.rs", "config/tree/mistake.rs", "config/secret.rs", "config/compile/scope.rs"]),
     ("`[server]`, `[data]`, `[keys]`", ["config/compile/server.rs", "config/compile/mod.rs"]),
     ("`[telemetry]`", ["config/compile/telemetry.rs"]),
     ("`[store]`", ["config/compile/store.rs"]),
@@ -185,7 +185,7 @@ def rows_of_a_mapping():
 
 def units_of_the_index():
     """Why the index leaves a mapped vehicle out."""
-    text = source("inventory/build.rs")
+    text = source("inventory/build.rs") + source("inventory/admission.rs")
     return list(dict.fromkeys(re.findall(r'(?:count\(|Err\()"([^"]+)"', text)))
 
 
@@ -277,7 +277,7 @@ def numbers(faults, page):
 
 
 def others(faults, page):
-    config = read(*[f"config/{name}.rs" for name in ("load", "tree", "secret", "compile/scope")])
+    config = read(*[f"config/{name}.rs" for name in ("load", "tree", "tree/mistake", "secret", "compile/scope")])
     for first, _ in re.findall(r"^\| `([a-z ]+[^`|]*)` \|(.*)\|$", re.search(r"^## Any key.*?(?=^## |\Z)", page, re.S | re.M).group(0), re.M):
         if first not in config:
             faults.append(f"Any key: {first!r} is not said")

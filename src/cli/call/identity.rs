@@ -1,35 +1,22 @@
-//! Who the agent of `call` is: an identity that is published already, or one for development, published by
-//! a small HTTPS server on loopback while the call lasts. Its authority's key is thrown away once it has
-//! signed the one certificate, so whoever trusts it trusts that certificate and no other.
+//! Who the agent of `call` is: an identity that is published already, or one for development. Its authority's key is
+//! thrown away once it has signed the one certificate, so whoever trusts it trusts that certificate and no other.
 
-use std::convert::Infallible;
 use std::fs;
 use std::io::Write as _;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http::{HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
-use serde_json::{Value, json};
-use tokio::net::TcpListener;
-use tokio::task::JoinHandle;
 use tokio_rustls::TlsAcceptor;
 
 use super::super::failure::{Exit, Failure};
 use super::jws::{self, Key};
+use super::publish::{KID, Publishing, publish};
 use crate::app;
-
-const KID: &str = "agent-1";
 
 /// Who calls.
 #[derive(Debug, clap::Args)]
@@ -66,15 +53,6 @@ pub(super) struct Identity {
     _publishing: Option<Publishing>,
 }
 
-/// Ends the server with the call.
-struct Publishing(JoinHandle<()>);
-
-impl Drop for Publishing {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
-}
-
 impl Identity {
     /// Finds the identity, and publishes it where that is left to us.
     pub(super) async fn establish(arguments: &Who) -> Result<Self, Failure> {
@@ -93,7 +71,7 @@ impl Identity {
         }
         let files = Files::make(&arguments.agent)?;
         let key = read_key(&files.identity)?;
-        let (origin, publishing) = publish(&files, arguments.publish, &key).await?;
+        let (origin, publishing) = publish(files.acceptor()?, arguments.publish, &key).await?;
         Ok(Self {
             client_id: format!("{origin}/client.json"),
             key,
@@ -185,74 +163,4 @@ fn write_private(path: &Path, text: &str) -> Result<(), Failure> {
         .open(path);
     open.and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| at(path, &error))
-}
-
-/// Serves the two documents of an identity until the value returned is dropped.
-async fn publish(
-    files: &Files,
-    address: SocketAddr,
-    key: &Key,
-) -> Result<(String, Publishing), Failure> {
-    if address.ip() != IpAddr::V4(Ipv4Addr::LOCALHOST) {
-        let words = "the identity for development is published on 127.0.0.1 only";
-        return Err(Failure::new(Exit::Usage, words));
-    }
-    let acceptor = files.acceptor()?;
-    let unavailable = |error: std::io::Error| {
-        Failure::new(
-            Exit::Unavailable,
-            format!("cannot listen on {address}: {error}"),
-        )
-    };
-    let listener = TcpListener::bind(address).await.map_err(unavailable)?;
-    let port = listener.local_addr().map_err(unavailable)?.port();
-    let origin = format!("https://127.0.0.1:{port}");
-    let mut jwk = key.jwk();
-    if let Some(jwk) = jwk.as_object_mut() {
-        for (name, value) in [("kid", KID), ("use", "sig"), ("alg", "ES256")] {
-            jwk.insert(name.to_owned(), value.into());
-        }
-    }
-    let client = json!({
-        "client_id": format!("{origin}/client.json"),
-        "client_name": "forecourt call",
-        "jwks_uri": format!("{origin}/jwks.json"),
-        "redirect_uris": [],
-        "token_endpoint_auth_method": "private_key_jwt",
-    });
-    let documents = Arc::new((client, json!({ "keys": [jwk] })));
-    let serving = tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let (acceptor, documents) = (acceptor.clone(), Arc::clone(&documents));
-            tokio::spawn(async move {
-                let Ok(stream) = acceptor.accept(stream).await else {
-                    return;
-                };
-                let service = service_fn(move |request: Request<Incoming>| {
-                    let answer = document(&documents, request.uri().path());
-                    async move { Ok::<_, Infallible>(answer) }
-                });
-                let io = TokioIo::new(stream);
-                // a peer that goes away is no concern of the call
-                drop(http1::Builder::new().serve_connection(io, service).await);
-            });
-        }
-    });
-    Ok((origin, Publishing(serving)))
-}
-
-fn document((client, keys): &(Value, Value), path: &str) -> Response<Full<Bytes>> {
-    let found = match path {
-        "/client.json" => Some(client),
-        "/jwks.json" => Some(keys),
-        _ => None,
-    };
-    let body = found.map_or_else(String::new, Value::to_string);
-    let mut answer = Response::new(Full::new(Bytes::from(body)));
-    if found.is_none() {
-        *answer.status_mut() = StatusCode::NOT_FOUND;
-    }
-    let json = HeaderValue::from_static("application/json");
-    answer.headers_mut().insert(header::CONTENT_TYPE, json);
-    answer
 }

@@ -6,6 +6,8 @@ mod identity;
 mod jws;
 mod mcp;
 mod pap;
+mod publish;
+mod shown;
 mod wire;
 
 use std::io::Read as _;
@@ -95,7 +97,7 @@ pub(super) async fn run(arguments: Arguments, output: Output) -> Result<Exit, Fa
         "answer": answer,
         "exchanges": wire.exchanges(),
     });
-    output.print(&wire.transcript(), &value)?;
+    output.print(&shown::transcript(wire.exchanges()), &value)?;
     called?;
     Ok(if fine { Exit::Fine } else { Exit::Findings })
 }

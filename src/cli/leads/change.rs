@@ -88,10 +88,7 @@ pub(super) async fn import(desk: &Desk, file: &Path, output: Output) -> Result<E
     let mut total = leads::Imported::default();
     for (at, line) in reader.lines().enumerate() {
         let number = at + 1;
-        let imported = desk.ledger.import_line(number, &line?, seals(desk)).await?;
-        total.leads += imported.leads;
-        total.known += imported.known;
-        total.held += imported.held;
+        total += desk.ledger.import_line(number, &line?, seals(desk)).await?;
         if (number as u64).is_multiple_of(WORD_EVERY) {
             tracing::info!(lines = number, "leads: importing");
         }

@@ -4,8 +4,8 @@ use std::io::{self, Write as _};
 
 use serde_json::{Value, json};
 
+use super::super::adf;
 use super::{Desk, Exit, Failure, Output};
-use crate::delivery::Content;
 use crate::leads::{Dossier, Event, Summary};
 use crate::store::{DeliveryState, LeadFilter};
 
@@ -103,13 +103,7 @@ pub(super) async fn render(
         return Err(Failure::new(Exit::Usage, words));
     };
     let rendered = desk.ledger.render(id, &target.profile, settings).await?;
-    let (form, content) = match &rendered.content {
-        Content::Adf(text) => ("adf", text),
-        Content::Text(text) => ("text", text),
-    };
-    let value = json!({ "schema_version": 1, "subject": rendered.subject, "form": form, "content": content });
-    output.print(content, &value)?;
-    Ok(Exit::Fine)
+    adf::show(&rendered, output)
 }
 
 pub(super) async fn export(desk: &Desk, deployment: Option<String>) -> Result<Exit, Failure> {

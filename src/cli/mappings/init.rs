@@ -4,14 +4,13 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::probe::{self, Found};
 use super::{Exit, Failure, Output};
 use crate::config::{Config, Sources};
 use crate::mapping::init::Sample;
-use crate::mapping::{Plan, Row, Tables};
+use crate::mapping::{Row, Tables};
 use crate::sources::{self, Source};
 
 /// What to look at.
@@ -56,7 +55,7 @@ async fn write(arguments: Arguments, configuration: &Sources) -> Result<(String,
     .await?;
     let mut sample = Sample::new();
     let mut beside = Vec::new();
-    let source = Source::open(settings, &plan(&found.probe)?).await?;
+    let source = Source::open(settings, &probe::plan(&found.probe)?).await?;
     let read = source.read(|row: Row, _: &Tables| sample.add(&row)).await?;
     for table in &found.side {
         if !sample.side_table(table, read.tables.rows(table)) {
@@ -127,17 +126,6 @@ fn settings(from: &str, configuration: &Sources) -> Result<sources::Settings, Fa
             ),
         )),
     }
-}
-
-/// A plan from its text.
-pub(super) fn plan(text: &str) -> Result<Plan, Failure> {
-    #[derive(Deserialize)]
-    struct Whole {
-        source: Plan,
-    }
-    toml::from_str::<Whole>(text)
-        .map(|whole| whole.source)
-        .map_err(|error| Failure::new(Exit::Internal, error.message().to_owned()))
 }
 
 impl Found {

@@ -195,6 +195,7 @@ async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
         let mut report = tally.report.to_json();
         if let Some(report) = report.as_object_mut() {
             report.insert("deployment".to_owned(), pair.name.into());
+            report.insert("mapping".to_owned(), pair.mapping.name().into());
             report.insert("findings".to_owned(), json!(findings));
         }
         reports.push(report);

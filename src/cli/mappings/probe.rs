@@ -4,9 +4,11 @@
 mod database;
 mod file;
 
+use serde::Deserialize;
 use toml::Value as Toml;
 
 use super::{Exit, Failure};
+use crate::mapping::Plan;
 use crate::sources::Settings;
 use crate::sources::feed::Place;
 
@@ -62,4 +64,15 @@ fn api(path: Option<&str>, items: Option<&str>) -> Result<Found, Failure> {
         ),
         ..Found::default()
     })
+}
+
+/// A plan from its text.
+pub(super) fn plan(text: &str) -> Result<Plan, Failure> {
+    #[derive(Deserialize)]
+    struct Whole {
+        source: Plan,
+    }
+    toml::from_str::<Whole>(text)
+        .map(|whole| whole.source)
+        .map_err(|error| Failure::new(Exit::Internal, error.message().to_owned()))
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 use super::super::raw;
 use super::super::secret::Secret;
 use super::Scope;
-use super::source::need_secret;
 use crate::net::ClientCertificate;
 use crate::sources::http::{Access, Auth, TokenRequest};
 
@@ -68,8 +67,7 @@ fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
     let named = |scope: &mut Scope<'_>| {
         let name = scope.need("name", raw.name.clone(), "name the header or parameter");
         let file = raw.value_file.as_deref();
-        let value = need_secret(
-            scope,
+        let value = scope.need_secret(
             "value",
             raw.value.as_ref(),
             file,
@@ -89,8 +87,7 @@ fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
         raw::AuthKind::Basic => {
             let user = scope.need("user", raw.user.clone(), "give the user's name");
             let file = raw.password_file.as_deref();
-            let password = need_secret(
-                scope,
+            let password = scope.need_secret(
                 "password",
                 raw.password.as_ref(),
                 file,
@@ -104,8 +101,7 @@ fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
         raw::AuthKind::Bearer => {
             let file = raw.token_file.as_deref();
             Auth::Bearer {
-                token: need_secret(
-                    scope,
+                token: scope.need_secret(
                     "token",
                     raw.token.as_ref(),
                     file,
@@ -126,8 +122,7 @@ fn client_credentials(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
     let client_id = scope.need("client_id", raw.client_id.clone(), "give the client's id");
     let file = raw.client_secret_file.as_deref();
     let secret = raw.client_secret.as_ref();
-    let client_secret = need_secret(
-        scope,
+    let client_secret = scope.need_secret(
         "client_secret",
         secret,
         file,

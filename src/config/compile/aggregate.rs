@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::raw;
 use super::{Inventory, Scope, inventory, profile};
 use crate::contract::Skill;
+use crate::deployment::INVENTORY_SKILLS;
 use crate::leads;
 use crate::profile::Profile;
 
@@ -56,9 +57,7 @@ pub(super) fn compile(
     }
     let shared = common.and_then(|common| common.mapping.as_ref());
     let shared = shared.map(|file| scope.path("inventory.mapping", file));
-    let shown = super::deployment::SHOWS
-        .iter()
-        .any(|skill| skills.contains(skill));
+    let shown = INVENTORY_SKILLS.iter().any(|skill| skills.contains(skill));
     let sellers: Vec<_> = raw
         .sellers
         .iter()

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::contract::Skill;
 use crate::contract::capabilities::Scope as SearchScope;
-use crate::deployment::{McpSettings, Quota};
+use crate::deployment::{INVENTORY_SKILLS, McpSettings, Quota};
 
 pub(super) fn compile(
     scope: &mut Scope<'_>,
@@ -91,13 +91,6 @@ pub(super) fn compile(
     })
 }
 
-/// The skills that show vehicles.
-pub(super) const SHOWS: [Skill; 3] = [
-    Skill::InventoryFacets,
-    Skill::InventorySearch,
-    Skill::InventoryVehicle,
-];
-
 fn inventory(
     scope: &mut Scope<'_>,
     id: &str,
@@ -106,7 +99,7 @@ fn inventory(
     skills: &[Skill],
     data_directory: &Path,
 ) -> Option<super::Inventory> {
-    let needed = SHOWS.iter().any(|skill| skills.contains(skill));
+    let needed = INVENTORY_SKILLS.iter().any(|skill| skills.contains(skill));
     if needed && raw.inventory.is_none() {
         let remedy =
             "name mapping and source under [deployments.ID.inventory], or leave the skills out";

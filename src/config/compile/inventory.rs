@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::super::raw;
@@ -41,7 +41,7 @@ pub(super) fn compile(
 ) -> Option<Inventory> {
     let mapping = mapping(&mut scope.below("inventory"), raw);
     let source = source::compile(&mut scope.below("inventory"), raw, subject.data_directory);
-    let (mapping, mapping_file) = mapping?;
+    let mapping = mapping?;
     let subject = &Subject {
         placed: subject.placed || (subject.bare && mapping.places_rooftops()),
         ..*subject
@@ -50,7 +50,6 @@ pub(super) fn compile(
     Some(Inventory {
         settings: settings?,
         mapping: Arc::new(mapping),
-        mapping_file,
         source: source?,
     })
 }
@@ -81,17 +80,16 @@ pub(super) fn part(
         scope.fault(key, "is said for one seller of an aggregate", remedy);
     }
     let mapping = match (&raw.mapping, shared) {
-        (None, Some(file)) => read(&mut scope, file.to_owned()),
+        (None, Some(file)) => read(&mut scope, file),
         (Some(_), _) | (None, None) => mapping(&mut scope, raw),
     };
     let source = source::compile(&mut scope, raw, data_directory);
-    let (mapping, mapping_file) = mapping?;
+    let mapping = mapping?;
     let nothing = SearchOptions::new(SearchScope::Aggregate, &[]);
     let capabilities = Capabilities::compile(&mapping.supplied_fields(), false, &nothing);
     Some(Inventory {
         settings: Settings::new(dealer_id, capabilities.ok()?),
         mapping: Arc::new(mapping),
-        mapping_file,
         source: source?,
     })
 }
@@ -178,19 +176,19 @@ fn timing(
 }
 
 /// The mapping that is named, and its file.
-fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<(Mapping, PathBuf)> {
+fn mapping(scope: &mut Scope<'_>, raw: &raw::Inventory) -> Option<Mapping> {
     let file = scope.need(
         "mapping",
         raw.mapping.as_ref(),
         "name the mapping file (docs/mapping.md)",
     )?;
     let file = scope.path("mapping", file);
-    read(scope, file)
+    read(scope, &file)
 }
 
-/// The compiled mapping and its file; the mapping's own findings keep their keys.
-fn read(scope: &mut Scope<'_>, file: PathBuf) -> Option<(Mapping, PathBuf)> {
-    let text = match fs::read_to_string(&file) {
+/// The compiled mapping; the mapping's own findings keep their keys.
+fn read(scope: &mut Scope<'_>, file: &Path) -> Option<Mapping> {
+    let text = match fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) => {
             let reason = format!("{}: {error}", file.display());
@@ -203,7 +201,7 @@ fn read(scope: &mut Scope<'_>, file: PathBuf) -> Option<(Mapping, PathBuf)> {
         }
     };
     match Mapping::parse(&text) {
-        Ok(mapping) => Some((mapping, file)),
+        Ok(mapping) => Some(mapping),
         Err(findings) => {
             for finding in findings {
                 let reason = format!("{}: {}: {}", file.display(), finding.key, finding.reason);

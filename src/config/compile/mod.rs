@@ -113,7 +113,6 @@ pub struct Deployment {
 pub struct Inventory {
     pub settings: crate::inventory::Settings,
     pub mapping: Arc<Mapping>,
-    pub mapping_file: PathBuf,
     pub source: crate::sources::Settings,
 }
 

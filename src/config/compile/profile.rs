@@ -6,18 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::raw;
 use super::scope::Scope;
-use crate::mapping::Mapping;
+use crate::mapping::{DAYS, Mapping};
 use crate::profile::{Profile, Rooftop};
-
-const DAYS: [&str; 7] = [
-    "monday",
-    "tuesday",
-    "wednesday",
-    "thursday",
-    "friday",
-    "saturday",
-    "sunday",
-];
 
 /// Says that no rooftop is described, where the mapping does not find them at the source either.
 pub(super) fn need_rooftops(scope: &mut Scope<'_>, profile: &Profile, mapping: Option<&Mapping>) {

@@ -119,4 +119,19 @@ impl<'a> Scope<'a> {
         let at = self.key(key);
         secret::choose(self.tree, &at, value, file, self.findings)
     }
+
+    /// The same for a secret that must be there, as it is.
+    pub(super) fn need_secret(
+        &mut self,
+        key: &str,
+        value: Option<&Secret>,
+        file: Option<&Path>,
+        remedy: &str,
+    ) -> Option<String> {
+        if value.is_none() && file.is_none() {
+            self.fault(key, "is missing", remedy);
+        }
+        let secret = self.secret(key, value, file)?;
+        Some(secret.expose().to_owned())
+    }
 }

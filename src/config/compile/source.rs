@@ -6,7 +6,6 @@ use figment::value::Value;
 
 use super::super::finding::nearest;
 use super::super::raw;
-use super::super::secret::Secret;
 use super::{Scope, access};
 use crate::sources::{self, feed, rest, sql};
 
@@ -64,31 +63,9 @@ pub(super) fn kind(
     known
 }
 
-/// A secret that must be there.
-pub(super) fn need_secret(
-    scope: &mut Scope<'_>,
-    key: &str,
-    value: Option<&Secret>,
-    file: Option<&Path>,
-    remedy: &str,
-) -> Option<String> {
-    if value.is_none() && file.is_none() {
-        scope.fault(key, "is missing", remedy);
-    }
-    scope
-        .secret(key, value, file)
-        .map(|secret| secret.expose().to_owned())
-}
-
 fn database(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sql::Settings> {
     let remedy = "write sqlite://PATH, postgres://…, mysql://… or sqlserver://…, or use url_file";
-    let url = need_secret(
-        scope,
-        "url",
-        raw.url.as_ref(),
-        raw.url_file.as_deref(),
-        remedy,
-    )?;
+    let url = scope.need_secret("url", raw.url.as_ref(), raw.url_file.as_deref(), remedy)?;
     let mut settings = sql::Settings::new(sqlite_path(scope, &url));
     let password = scope.secret(
         "password",
@@ -181,8 +158,7 @@ fn fetched(scope: &mut Scope<'_>, raw: &raw::Feed, spool: &Path) -> Option<feed:
 }
 
 fn api(scope: &mut Scope<'_>, raw: &raw::Rest) -> Option<rest::Settings> {
-    let base_url = need_secret(
-        scope,
+    let base_url = scope.need_secret(
         "base_url",
         raw.base_url.as_ref(),
         raw.base_url_file.as_deref(),

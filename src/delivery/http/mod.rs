@@ -125,16 +125,22 @@ impl Http {
         self.deduplicates
     }
 
-    /// Posts it and gives back what was answered, whatever it was. The error is for the ledger.
-    pub(super) async fn send(&self, parcel: &Parcel) -> Result<Response, String> {
-        let request = self.request(parcel).map_err(|error| error.to_string())?;
+    /// Posts a text in the settings' form and gives back what was answered, whatever it was. The error is for the
+    /// ledger.
+    pub(super) async fn send(&self, text: &str, correlation: &str) -> Result<Response, String> {
+        let request = self.request(text, false, correlation);
+        let request = request.map_err(|error| error.to_string())?;
         let answered = self.client.send(request).await;
         answered.map_err(|error| error.to_string())
     }
 
     /// Posts the parcel.
     pub(super) async fn post(&self, parcel: &Parcel) -> Outcome {
-        let request = match self.request(parcel) {
+        let (text, plain) = match &parcel.content {
+            Content::Adf(document) => (document, false),
+            Content::Text(words) => (words, true),
+        };
+        let request = match self.request(text, plain, &parcel.correlation) {
             Ok(request) => request,
             Err(error) => return Outcome::Refused(error.to_string()),
         };
@@ -161,20 +167,22 @@ impl Http {
         }
     }
 
-    fn request(&self, parcel: &Parcel) -> Result<Request, DeliveryError> {
-        let (text, plain) = match &parcel.content {
-            Content::Adf(document) => (document, false),
-            Content::Text(words) => (words, true),
-        };
+    /// `plain`: the text is words for people, whatever content type the settings name.
+    fn request(
+        &self,
+        text: &str,
+        plain: bool,
+        correlation: &str,
+    ) -> Result<Request, DeliveryError> {
         let mut headers = self.headers.clone();
         let (content_type, body) = match &self.form {
             HttpForm::Plain { .. } if plain => {
-                ("text/plain; charset=utf-8".to_owned(), text.clone())
+                ("text/plain; charset=utf-8".to_owned(), text.to_owned())
             }
-            HttpForm::Plain { content_type } => (content_type.clone(), text.clone()),
+            HttpForm::Plain { content_type } => (content_type.clone(), text.to_owned()),
             HttpForm::Json { member, others } => {
                 let mut object = others.clone();
-                object.insert(member.clone(), text.as_str().into());
+                object.insert(member.clone(), text.into());
                 (
                     "application/json".to_owned(),
                     Value::Object(object).to_string(),
@@ -183,7 +191,7 @@ impl Http {
         };
         headers.insert(CONTENT_TYPE, header_value(&content_type)?);
         if let Some(name) = &self.correlation_header {
-            headers.insert(name.clone(), header_value(&parcel.correlation)?);
+            headers.insert(name.clone(), header_value(correlation)?);
         }
         if let Some((name, key)) = &self.signature {
             headers.insert(name.clone(), header_value(&sign(key, body.as_bytes()))?);

@@ -4,6 +4,7 @@
 mod breaker;
 mod ending;
 mod log;
+mod upkeep;
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::adf::{self, Rendered};
-use super::alerts::{self, Event};
+use super::alerts::{self, Event, stopped};
 use super::record::Record;
 use super::settings::{Settings, TargetSettings};
-use super::{Leads, LeadsError, Ledger, Purge};
+use super::{Leads, LeadsError};
 use crate::delivery::{Outcome, Parcel, Target};
 use crate::failpoint;
 use crate::store::{Job, StoreError};
@@ -66,7 +67,7 @@ impl Way {
 
 /// Delivers until `stop` turns true; then ends what is in flight and returns.
 pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
-    recover(&leads).await;
+    upkeep::recover(&leads).await;
     let mut workers = JoinSet::new();
     workers.spawn(alerts::run(Arc::clone(&leads), stop.clone()));
     for index in 0..leads.targets.len() {
@@ -82,62 +83,14 @@ pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
     for round in 1_u32.. {
         tokio::select! {
             () = stopped(&mut stop) => break,
-            () = tokio::time::sleep(RECOVER_EVERY) => recover(&leads).await,
+            () = tokio::time::sleep(RECOVER_EVERY) => upkeep::recover(&leads).await,
         }
         if round % TIDY_EVERY == 0 {
-            tidy(&leads).await;
+            upkeep::tidy(&leads).await;
         }
     }
     leads.stopping.send_replace(true);
     while workers.join_next().await.is_some() {}
-}
-
-async fn recover(leads: &Leads) {
-    match leads.store.recover(leads.clock.now()).await {
-        Ok(found) => {
-            log::took_over(leads, found);
-            for _ in 0..found.held {
-                leads.notices.say(Event::Held, "", "");
-            }
-        }
-        Err(error) => log::store_failed(leads, &error),
-    }
-    if let Err(error) = leads.finish_overdue().await {
-        log::not_completed(leads, &error);
-    }
-}
-
-/// Takes out what has served its time: expired keys, and old leads where the operator set an age.
-async fn tidy(leads: &Leads) {
-    let now = leads.clock.now();
-    if let Err(error) = leads.store.sweep(now).await {
-        log::store_failed(leads, &error);
-    }
-    let Some(keep) = leads.settings.keep_ledger else {
-        return;
-    };
-    let (store, keys) = (Arc::clone(&leads.store), Arc::clone(&leads.keys));
-    let age = SignedDuration::try_from(keep).unwrap_or(SignedDuration::MAX);
-    let purge = Purge {
-        deployment: Some(leads.settings.deployment.clone()),
-        before: now.checked_sub(age).ok(),
-        ..Purge::default()
-    };
-    if purge.before.is_none() {
-        return;
-    }
-    match Ledger::new(store, keys, leads.clock.clone())
-        .purge(&purge, false)
-        .await
-    {
-        Ok(purged) => log::purged(leads, purged.leads),
-        Err(error) => log::not_purged(leads, &error),
-    }
-}
-
-async fn stopped(stop: &mut watch::Receiver<bool>) {
-    // A sender that is gone means the same.
-    drop(stop.wait_for(|stop| *stop).await);
 }
 
 async fn serve(leads: Arc<Leads>, index: usize, mut stop: watch::Receiver<bool>) {

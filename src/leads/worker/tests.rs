@@ -123,7 +123,7 @@ async fn an_unknown_outcome_is_held_and_never_sent_again() {
     assert_eq!(state(&desk.store).await.0, DeliveryState::Held);
     server.set(Fault::None);
     desk.clock.advance(SignedDuration::from_hours(100));
-    recover(&leads).await;
+    upkeep::recover(&leads).await;
     assert!(!one_step(&leads).await);
     assert_eq!(server.mails().len(), 1);
     assert_eq!(
@@ -195,7 +195,7 @@ async fn a_crash_before_the_transmission_delays_a_lead_and_no_more() {
     let store = after_a_crash(&desk, &server, false).await;
     let restarted = Desk { store, ..desk };
     let leads = desk_to(&restarted, server.address);
-    recover(&leads).await;
+    upkeep::recover(&leads).await;
     assert!(one_step(&leads).await);
     assert!(!one_step(&leads).await);
     assert_eq!(server.mails().len(), 1);
@@ -210,7 +210,7 @@ async fn a_crash_during_the_transmission_holds_the_lead() {
     let store = after_a_crash(&desk, &server, true).await;
     let restarted = Desk { store, ..desk };
     let leads = desk_to(&restarted, server.address);
-    recover(&leads).await;
+    upkeep::recover(&leads).await;
     assert!(!one_step(&leads).await);
     assert!(server.mails().is_empty());
     assert_eq!(state(&restarted.store).await.0, DeliveryState::Held);
@@ -308,10 +308,10 @@ async fn old_leads_leave_the_ledger_once_they_are_delivered() {
     assert!(one_step(&leads).await);
     accept(&leads, &request("queued")).await.unwrap();
     desk.clock.advance(SignedDuration::from_hours(30 * 24));
-    tidy(&leads).await;
+    upkeep::tidy(&leads).await;
     assert_eq!(desk.count().await, 2);
     desk.clock.advance(SignedDuration::from_secs(1));
-    tidy(&leads).await;
+    upkeep::tidy(&leads).await;
     assert_eq!(desk.count().await, 1, "what is not delivered stays");
 }
 

@@ -13,7 +13,8 @@ use super::super::expression::{Expr, Template};
 use super::super::finding::suggest;
 use super::super::finish::is_web_address;
 use super::super::path::Path;
-use super::super::spec::{self, BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
+use super::super::shorthand;
+use super::super::spec::{BooleanSpec, DateTimeSpec, SentinelSpec, Spec, TableSpec};
 use super::super::step::{CodeTable, Entry, Step, TextStep, Zones};
 use super::super::steps::number::Format;
 use super::super::steps::text::plain;
@@ -28,7 +29,7 @@ impl Compiler {
         let mut steps: Vec<Step> = Vec::with_capacity(written.len());
         for (index, value) in written.into_iter().enumerate() {
             let key = format!("{at}.steps[{index}]");
-            let compiled = spec::read(value).and_then(|spec| self.step(spec, &steps, allowed));
+            let compiled = shorthand::read(value).and_then(|spec| self.step(spec, &steps, allowed));
             match compiled {
                 Ok(step) => steps.push(step),
                 Err(reason) => {

@@ -38,7 +38,7 @@ pub(super) fn fields(members: &mut Members<'_>, key: Option<&str>) -> String {
     line("body", members.text("body", |_| None));
     line("exterior_color", plain(members, "exterior_color", &[]));
     line("interior_color", plain(members, "interior_color", &[]));
-    line("mileage", members.mileage());
+    line("mileage", mileage(members));
     line("fuel", members.fuel());
     line("engine", plain(members, "engine", &[]));
     line(
@@ -106,6 +106,19 @@ fn with(
 ) -> Option<String> {
     let column = members.get(member)?;
     Some(write::field(&column.place, &steps(column), false))
+}
+
+/// Miles, with 0 kept on new vehicles only.
+fn mileage(members: &Members<'_>) -> Option<String> {
+    let column = members.get("mileage")?;
+    let unit = members
+        .get("mileage_unit")
+        .and_then(|unit| match &unit.place {
+            Place::Path(path) => Some(path.as_str()),
+            Place::Inside { .. } | Place::Child { .. } => None,
+        });
+    let steps = steps::miles(column, unit, members.is_new().as_deref());
+    Some(write::field(&column.place, &steps, false))
 }
 
 fn trim(members: &Members<'_>) -> Option<String> {

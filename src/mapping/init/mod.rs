@@ -4,6 +4,7 @@
 //! question does not load.
 
 mod alias;
+mod coded;
 mod codes;
 mod column;
 mod draft;

@@ -866,6 +866,10 @@ fn rows_that_cannot_be_served_are_findings_of_the_report() {
     report.refused("/price");
     report.garbled("has 3 cells for 2 columns");
     assert!(report.has_findings());
+    assert_eq!(
+        (report.rows(), report.published(), report.left_out()),
+        (2, 0, 2)
+    );
     let unusable = &report.to_json()["unusable"];
     assert_eq!(
         unusable,

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
 
-use super::super::{Mapping, Outcome, Row, Tables, spec};
+use super::super::{Mapping, Outcome, Row, Tables, shorthand};
 use super::presets::root;
 
 /// A step on a cell: as written, cell and result as JSON, and a cell that it refuses with the words.
@@ -577,7 +577,7 @@ fn name(step: &str) -> &str {
 
 #[test]
 fn no_step_is_missing_from_the_reference() {
-    let refusal = spec::read(toml::Value::from("no such step")).unwrap_err();
+    let refusal = shorthand::read(toml::Value::from("no such step")).unwrap_err();
     let (_, list) = refusal.split_once("expected one of ").unwrap();
     let known: BTreeSet<&str> = list
         .split(", ")

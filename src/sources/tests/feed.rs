@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
+use super::{MEMBERS, one_showroom};
 use crate::mapping::tests::presets::{
     Mapped, check_expected, differences, expect, mapping, read, root,
 };
@@ -36,24 +37,6 @@ async fn preset(name: &str) -> Mapped {
 const ROOFTOP: &str = "the file names one dealership for both showrooms";
 const STATUS: &str = "the file has no status";
 
-const MEMBERS: &[&str] = &[
-    "stock",
-    "vin",
-    "year",
-    "make",
-    "model",
-    "trim",
-    "condition",
-    "vehicle_type",
-    "body",
-    "transmission",
-    "driveline",
-    "mileage",
-    "msrp",
-    "status",
-    "rooftop",
-];
-
 #[tokio::test]
 async fn homenet_gives_what_it_can_know() {
     let mapped = preset("homenet-csv").await;
@@ -61,39 +44,27 @@ async fn homenet_gives_what_it_can_know() {
     members.extend(["fuel", "list_price", "price", "features"]);
     expect(
         &differences(&mapped.resolved.kept, &members),
-        &[
-            (
-                "M10112.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M10114.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M24113.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            ("N25104.status", "\"available\" for \"intransit\"", STATUS),
-            ("U10105.status", "\"available\" for \"pending\"", STATUS),
-            (
-                "U10115",
-                "published",
-                "sold yesterday and still in last night's file",
-            ),
-            ("N25119", "published", "on order, which the file cannot say"),
-            ("U10116", "published", "sold, and the file still has it"),
-            (
-                "U10117",
-                "published",
-                "wholesale, which the file cannot say",
-            ),
-            ("U10129.list_price", "- for 28888", "1 is a placeholder"),
-            ("U10129.price", "- for 29387", "1 is a placeholder"),
-        ],
+        &one_showroom(
+            ROOFTOP,
+            &[
+                ("N25104.status", "\"available\" for \"intransit\"", STATUS),
+                ("U10105.status", "\"available\" for \"pending\"", STATUS),
+                (
+                    "U10115",
+                    "published",
+                    "sold yesterday and still in last night's file",
+                ),
+                ("N25119", "published", "on order, which the file cannot say"),
+                ("U10116", "published", "sold, and the file still has it"),
+                (
+                    "U10117",
+                    "published",
+                    "wholesale, which the file cannot say",
+                ),
+                ("U10129.list_price", "- for 28888", "1 is a placeholder"),
+                ("U10129.price", "- for 29387", "1 is a placeholder"),
+            ],
+        ),
     );
     check_expected("homenet-csv", &mapped.resolved.kept);
 }
@@ -105,32 +76,20 @@ async fn vauto_gives_what_it_can_know() {
     members.extend(["list_price", "features"]);
     expect(
         &differences(&mapped.resolved.kept, &members),
-        &[
-            (
-                "M10112.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M10114.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M24113.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            ("N25104.status", "\"available\" for \"intransit\"", STATUS),
-            ("U10105.status", "\"available\" for \"pending\"", STATUS),
-            (
-                "U10115",
-                "published",
-                "sold yesterday and still in last night's file",
-            ),
-            ("N25119", "published", "on order, which the file cannot say"),
-            ("U10129.list_price", "- for 28888", "0 is a placeholder"),
-        ],
+        &one_showroom(
+            ROOFTOP,
+            &[
+                ("N25104.status", "\"available\" for \"intransit\"", STATUS),
+                ("U10105.status", "\"available\" for \"pending\"", STATUS),
+                (
+                    "U10115",
+                    "published",
+                    "sold yesterday and still in last night's file",
+                ),
+                ("N25119", "published", "on order, which the file cannot say"),
+                ("U10129.list_price", "- for 28888", "0 is a placeholder"),
+            ],
+        ),
     );
     assert!(
         mapped
@@ -149,35 +108,23 @@ async fn google_listings_give_what_they_can_know() {
     members.extend(["fuel", "price"]);
     expect(
         &differences(&mapped.resolved.kept, &members),
-        &[
-            (
-                "M10112.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M10114.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M24113.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            ("N25104.status", "\"available\" for \"intransit\"", STATUS),
-            ("U10105.status", "\"available\" for \"pending\"", STATUS),
-            (
-                "U10115",
-                "published",
-                "sold yesterday and still in last night's file",
-            ),
-            (
-                "R10130",
-                "not published",
-                "the format is for cars: the trailer is not in the file",
-            ),
-        ],
+        &one_showroom(
+            ROOFTOP,
+            &[
+                ("N25104.status", "\"available\" for \"intransit\"", STATUS),
+                ("U10105.status", "\"available\" for \"pending\"", STATUS),
+                (
+                    "U10115",
+                    "published",
+                    "sold yesterday and still in last night's file",
+                ),
+                (
+                    "R10130",
+                    "not published",
+                    "the format is for cars: the trailer is not in the file",
+                ),
+            ],
+        ),
     );
     check_expected("google-vehicle-listings", &mapped.resolved.kept);
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use super::{MEMBERS, one_showroom};
 use crate::mapping::Mapping;
 use crate::mapping::tests::presets::{check_expected, differences, expect, mapping, read, root};
 use crate::net::testing::{Script, Site, answer};
@@ -47,26 +48,6 @@ fn start_of(path: &str, parameter: &str) -> String {
 
 const ROOFTOP: &str = "the API names one dealership for both showrooms";
 
-const MEMBERS: &[&str] = &[
-    "stock",
-    "vin",
-    "year",
-    "make",
-    "model",
-    "trim",
-    "condition",
-    "vehicle_type",
-    "body",
-    "transmission",
-    "driveline",
-    "mileage",
-    "msrp",
-    "status",
-    "rooftop",
-    "fuel",
-    "updated_at",
-];
-
 #[tokio::test]
 async fn fortellis_pages_become_the_canonical_vehicles() {
     let site = site(|path| {
@@ -96,26 +77,10 @@ async fn fortellis_pages_become_the_canonical_vehicles() {
     }));
     let mapped = read(&mapping("fortellis-rest"), Settings::Rest(settings)).await;
     let mut members = MEMBERS.to_vec();
-    members.extend(["list_price", "price"]);
+    members.extend(["fuel", "updated_at", "list_price", "price"]);
     expect(
         &differences(&mapped.resolved.kept, &members),
-        &[
-            (
-                "M10112.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M10114.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M24113.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-        ],
+        &one_showroom(ROOFTOP, &[]),
     );
     check_expected("fortellis-rest", &mapped.resolved.kept);
     let requests = site.requests();
@@ -154,36 +119,24 @@ async fn marketcheck_pages_give_what_they_can_know() {
     });
     let mapped = read(&mapping("marketcheck-rest"), Settings::Rest(settings)).await;
     let mut members = MEMBERS.to_vec();
-    members.push("features");
+    members.extend(["fuel", "updated_at", "features"]);
     expect(
         &differences(&mapped.resolved.kept, &members),
-        &[
-            (
-                "M10112.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M10114.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "M24113.rooftop",
-                "\"Harbor Point Motors\" for \"Harbor Point Cycles\"",
-                ROOFTOP,
-            ),
-            (
-                "U10105.status",
-                "\"available\" for \"pending\"",
-                "a website shows no pending sale",
-            ),
-            (
-                "U10115",
-                "published",
-                "sold, and the website still showed it",
-            ),
-        ],
+        &one_showroom(
+            ROOFTOP,
+            &[
+                (
+                    "U10105.status",
+                    "\"available\" for \"pending\"",
+                    "a website shows no pending sale",
+                ),
+                (
+                    "U10115",
+                    "published",
+                    "sold, and the website still showed it",
+                ),
+            ],
+        ),
     );
     assert!(
         mapped

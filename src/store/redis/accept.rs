@@ -118,17 +118,9 @@ impl Redis {
         step.arg(&acceptance.key)
             .arg(millis(acceptance.key_expires_at))
             .arg(&acceptance.fingerprint)
-            .arg(&acceptance.lead_id)
-            .arg(&acceptance.deployment)
-            .arg(&acceptance.dealer)
-            .arg(millis(acceptance.accepted_at))
-            .arg(&acceptance.record)
-            .arg(&acceptance.answer)
-            .arg(millis(now))
-            .arg(self.member());
-        for delivery in &acceptance.deliveries {
-            step.arg(&delivery.target).arg(millis(delivery.due_at));
-        }
+            .lead(acceptance, now)
+            .arg(self.member())
+            .outbox(acceptance);
         step
     }
 
@@ -171,6 +163,26 @@ impl Redis {
                 }))
             }
             _ => Ok(None),
+        }
+    }
+}
+
+impl Step<'_> {
+    /// What the ledger keeps of a lead, and when it is now.
+    pub(super) fn lead(&mut self, acceptance: &Acceptance, now: Timestamp) -> &mut Self {
+        self.arg(&acceptance.lead_id)
+            .arg(&acceptance.deployment)
+            .arg(&acceptance.dealer)
+            .arg(millis(acceptance.accepted_at))
+            .arg(&acceptance.record)
+            .arg(&acceptance.answer)
+            .arg(millis(now))
+    }
+
+    /// The outbox entries of a lead, as the last arguments.
+    pub(super) fn outbox(&mut self, acceptance: &Acceptance) {
+        for delivery in &acceptance.deliveries {
+            self.arg(&delivery.target).arg(millis(delivery.due_at));
         }
     }
 }

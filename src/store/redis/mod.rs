@@ -9,6 +9,7 @@ mod link;
 mod outbox;
 mod pending;
 mod recall;
+mod restore;
 mod script;
 mod sessions;
 mod settings;

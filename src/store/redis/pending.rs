@@ -38,17 +38,9 @@ impl Redis {
     ) -> Result<bool, StoreError> {
         let mut step = self.step(&self.scripts.complete);
         step.arg(&acceptance.key)
-            .arg(&acceptance.lead_id)
-            .arg(&acceptance.deployment)
-            .arg(&acceptance.dealer)
-            .arg(millis(acceptance.accepted_at))
-            .arg(&acceptance.record)
-            .arg(&acceptance.answer)
-            .arg(millis(now))
-            .arg(attention);
-        for delivery in &acceptance.deliveries {
-            step.arg(&delivery.target).arg(millis(delivery.due_at));
-        }
+            .lead(&acceptance, now)
+            .arg(attention)
+            .outbox(&acceptance);
         let completed: bool = self.run(step).await?;
         if completed && let Some(warden) = &self.warden {
             let entry = Entry::Accepted(Box::new(acceptance));

@@ -4,9 +4,8 @@
 use serde_json::Value;
 use toml::Value as Toml;
 
-use super::super::init::plan;
 use super::super::{Exit, Failure};
-use super::Found;
+use super::{Found, plan};
 use crate::mapping::init::{self, Schema};
 use crate::mapping::{Row, Tables};
 use crate::sources::{Settings, Source};
