@@ -317,17 +317,13 @@ fn compare(
     loop {
         let page = search(&inventory, request.clone());
         prop_assert_eq!(page.total, expected.ids.len() as u64);
-        prop_assert!(page.vehicles.found().len() <= limit);
+        let vehicles = page.vehicles.found();
+        prop_assert!(vehicles.len() <= limit);
         let in_page = page.facets.as_ref().map(|facets| facets.json().to_owned());
         let facets: Value = serde_json::from_str(&in_page.unwrap()).unwrap();
         prop_assert_eq!(by_key(&facets), expected.facets.clone());
         got.extend(ids(&page));
-        distances.extend(
-            page.vehicles
-                .found()
-                .into_iter()
-                .map(|found| found.distance_mi),
-        );
+        distances.extend(vehicles.iter().map(|found| found.distance_mi));
         match page.next_cursor {
             Some(cursor) => request["pagination"]["cursor"] = cursor.into(),
             None => break,

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::fixture::{World, car, facets, ids, runtime, search, try_search};
 use crate::contract::capabilities::Scope;
 use crate::contract::request::VehicleRequest;
+use crate::contract::{Answer, Rope};
 use crate::inventory::{Inventory, InventoryError, Unit};
 
 fn vehicle(inventory: &Inventory, request: Value) -> Result<String, InventoryError> {
@@ -52,6 +53,42 @@ fn the_radius_is_inclusive_and_unrounded() {
     };
     assert_eq!(total(half_circle), 1, "the bound itself is inside");
     assert_eq!(total(half_circle.next_down()), 0);
+}
+
+// A page that others ask for again is written once; nothing may change by that.
+#[test]
+fn a_page_says_the_same_however_often_it_is_asked_for() {
+    let listings = ["a", "b", "c"].map(|id| car(id, json!({"rooftop": "North", "notes": "\"é\""})));
+    let world = World::new(listings.to_vec()).profile(None, &[("North", Some((0.0, 1.0)))]);
+    let inventory = runtime().block_on(world.start());
+    let near = json!({"latitude": 0.0, "longitude": 0.0, "radius_mi": 70});
+    for request in [
+        json!({}),
+        json!({"filters": {"near": near}}),
+        json!({"pagination": {"limit": 2}}),
+        json!({"filters": {"make": ["nobody"]}}),
+    ] {
+        let said = || {
+            let page = search(&inventory, request.clone());
+            let mut answer = Answer::new();
+            answer.push("[");
+            page.vehicles.write(&mut answer);
+            answer.push("]");
+            let mut escaped = Rope::default();
+            answer.write_escaped(&mut escaped);
+            let all: Vec<Value> = serde_json::from_str(&answer.to_json()).unwrap();
+            assert_eq!(all.len(), ids(&page).len());
+            for (found, said) in page.vehicles.found().iter().zip(&all) {
+                assert_eq!(said["vehicle_id"], found.listing.vehicle_id.as_str());
+                assert_eq!(said["distance_mi"].as_f64(), found.distance_mi);
+            }
+            (answer.to_json(), escaped.into_bytes())
+        };
+        let first = said();
+        for _ in 0..3 {
+            assert_eq!(said(), first);
+        }
+    }
 }
 
 // AAP-375 AAP-395
