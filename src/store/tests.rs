@@ -125,6 +125,12 @@ pub(super) fn ending(state: DeliveryState, due_at: Option<Timestamp>) -> Ending 
     }
 }
 
+/// The next due delivery, taken.
+async fn taken(store: &Store, now: Timestamp, lease_until: Timestamp) -> Job {
+    let job = store.take_job("demo", "crm", now, lease_until).await;
+    job.unwrap().unwrap()
+}
+
 pub(super) async fn state(store: &Store, lead_id: &str) -> DeliveryState {
     let filter = LeadFilter {
         lead_id: Some(lead_id.to_owned()),
@@ -221,11 +227,7 @@ async fn a_job_is_taken_by_one_and_finished_by_its_holder_only() {
                 .unwrap()
                 .is_none()
         );
-        let job = store
-            .take_job("demo", "crm", at(0), at(60))
-            .await
-            .unwrap()
-            .unwrap();
+        let job = taken(&store, at(0), at(60)).await;
         assert_eq!((job.lead_id.as_str(), job.attempt), ("lead_1", 1));
         assert!(
             store
@@ -250,11 +252,7 @@ async fn a_job_is_taken_by_one_and_finished_by_its_holder_only() {
                 .unwrap()
                 .is_none()
         );
-        let again = store
-            .take_job("demo", "crm", at(30), at(90))
-            .await
-            .unwrap()
-            .unwrap();
+        let again = taken(&store, at(30), at(90)).await;
         assert_eq!(again.attempt, 2);
         assert!(
             !store.mark_transmitting(&job, at(31)).await.unwrap(),
@@ -286,11 +284,7 @@ async fn a_lost_lease_forbids_transmission() {
             .accept(acceptance("k", "lead_1"), at(0))
             .await
             .unwrap();
-        let job = store
-            .take_job("demo", "crm", at(0), at(60))
-            .await
-            .unwrap()
-            .unwrap();
+        let job = taken(&store, at(0), at(60)).await;
         assert!(!store.mark_transmitting(&job, at(60)).await.unwrap());
         store.recover(at(60)).await.unwrap();
         assert_eq!(state(&store, "lead_1").await, DeliveryState::Queued);
@@ -311,15 +305,8 @@ async fn what_a_dead_process_had_begun_to_send_is_held_and_the_rest_queued_again
         for name in ["a", "b"] {
             dead.accept(acceptance(name, name), at(0)).await.unwrap();
         }
-        let first = dead
-            .take_job("demo", "crm", at(0), at(600))
-            .await
-            .unwrap()
-            .unwrap();
-        dead.take_job("demo", "crm", at(0), at(600))
-            .await
-            .unwrap()
-            .unwrap();
+        let first = taken(&dead, at(0), at(600)).await;
+        taken(&dead, at(0), at(600)).await;
         assert!(dead.mark_transmitting(&first, at(1)).await.unwrap());
         // The process is gone, its leases run on, and nobody else is there.
         if place.redis.is_some() {
@@ -345,11 +332,7 @@ async fn jobs_of_a_process_that_lives_are_left_to_it() {
         let one = place.open().await;
         one.recover(at(0)).await.unwrap();
         one.accept(acceptance("k", "lead_1"), at(0)).await.unwrap();
-        let job = one
-            .take_job("demo", "crm", at(0), at(600))
-            .await
-            .unwrap()
-            .unwrap();
+        let job = taken(&one, at(0), at(600)).await;
         let two = place.open().await;
         assert_eq!(two.recover(at(1)).await.unwrap(), Recovered::default());
         assert!(one.mark_transmitting(&job, at(2)).await.unwrap());
@@ -777,11 +760,7 @@ async fn who_was_taken_for_dead_may_still_say_how_it_ended() {
             ("lead_2", DeliveryState::Waiting),
         ] {
             store.accept(acceptance(lead, lead), at(0)).await.unwrap();
-            let job = store
-                .take_job("demo", "crm", at(0), at(10))
-                .await
-                .unwrap()
-                .unwrap();
+            let job = taken(&store, at(0), at(10)).await;
             assert!(store.mark_transmitting(&job, at(1)).await.unwrap());
             // its lease ends while it still transmits
             assert_eq!(
@@ -816,11 +795,7 @@ async fn of_two_that_start_at_once_none_takes_the_other_for_dead() {
         first.accept(acceptance(&lead, &lead), at(0)).await.unwrap();
         let work = async {
             first.recover(at(0)).await.unwrap();
-            let job = first
-                .take_job("demo", "crm", at(0), at(600))
-                .await
-                .unwrap()
-                .unwrap();
+            let job = taken(&first, at(0), at(600)).await;
             first.mark_transmitting(&job, at(1)).await.unwrap();
             job
         };
@@ -839,10 +814,7 @@ async fn jobs_of_a_process_that_no_longer_lives_are_taken_over_before_their_leas
     let dead = place.open().await;
     dead.recover(at(0)).await.unwrap();
     dead.accept(acceptance("k", "lead_1"), at(0)).await.unwrap();
-    dead.take_job("demo", "crm", at(0), at(600))
-        .await
-        .unwrap()
-        .unwrap();
+    taken(&dead, at(0), at(600)).await;
     let living = place.open().await;
     assert_eq!(living.recover(at(1)).await.unwrap(), Recovered::default());
     dead.close().await;

@@ -4,7 +4,9 @@
 mod documents;
 mod endpoints;
 mod jsonrpc;
+mod mcp;
 mod native;
+mod probe;
 mod report;
 mod serving;
 mod visit;
