@@ -7,5 +7,8 @@ pub mod discovery;
 pub mod mcp;
 pub mod pap;
 
+/// What an answer of theirs is made of, for the listener that sends it.
+pub use crate::contract::Rope;
+
 #[cfg(test)]
 mod tests;

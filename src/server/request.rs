@@ -21,7 +21,7 @@ use super::surface::{self, closing};
 use super::throttle::{Left, network};
 use super::written::Written;
 use super::{Shared, body, record};
-use crate::contract::Rope;
+use crate::bindings::Rope;
 use crate::deployment::Deployment;
 use crate::telemetry::trace::Active;
 

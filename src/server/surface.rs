@@ -10,9 +10,7 @@ use hyper::body::Incoming;
 
 use super::router::Surface;
 use super::{Shared, body, document};
-use crate::bindings::discovery;
-use crate::bindings::{a2a, mcp, pap};
-use crate::contract::Rope;
+use crate::bindings::{Rope, a2a, discovery, mcp, pap};
 use crate::telemetry::trace;
 
 /// What the surface says; whoever reads the body takes it.

@@ -16,7 +16,7 @@ use hyper_util::rt::TokioIo;
 
 use super::proxies::Asker;
 use super::request::{Outgoing, problem};
-use crate::contract::Rope;
+use crate::bindings::Rope;
 use crate::net::{NetError, Policy, Upstream};
 use crate::telemetry::trace::{self, Outward, Word};
 

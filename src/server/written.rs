@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 
-use crate::contract::Rope;
+use crate::bindings::Rope;
 
 /// A body that is ready as a whole.
 #[derive(Debug)]
