@@ -254,6 +254,7 @@ fn main() {
         }
     }
     for (name, rows) in [
+        ("vehicles 10000", 10_000),
         ("vehicles 100000", 100_000),
         ("vehicles 1000000", 1_000_000),
     ] {

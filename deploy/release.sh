@@ -16,7 +16,7 @@ CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
 export CARGO_ENCODED_RUSTFLAGS
 # what C code says of itself (aws-lc, SQLite, mimalloc)
 export CFLAGS="-ffile-prefix-map=$crates=/crates -ffile-prefix-map=$target=/target"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || echo 0)
-export SOURCE_DATE_EPOCH CARGO_INCREMENTAL=0 LC_ALL=C TZ=UTC
+# mimalloc says when it was compiled; a container's build has no history to ask for another moment
+export SOURCE_DATE_EPOCH=0 CARGO_INCREMENTAL=0 LC_ALL=C TZ=UTC
 cargo build --profile dist --locked --target-dir "$target"
 sha256sum "$target/dist/forecourt"

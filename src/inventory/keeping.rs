@@ -25,6 +25,9 @@ pub(super) struct Pause {
     pub(super) due: Duration,
     /// Until one may begin that somebody asks for.
     pub(super) earliest: Duration,
+    /// Until one may begin because the file is another one, or because a person says so: what failed before tells
+    /// nothing of it.
+    pub(super) news: Duration,
 }
 
 impl Pause {
@@ -33,11 +36,13 @@ impl Pause {
     pub(super) fn after(settings: &Settings, failures: u32, took: Duration, chance: f64) -> Self {
         let interval = Duration::from_secs(settings.refresh_interval_s);
         let spread = 1.0 + settings.refresh_jitter.clamp(0.0, 1.0) * (2.0 * chance - 1.0);
+        // A source is left in peace at least as long as it was kept busy.
+        let news = LEAST_PAUSE.min(interval).max(took);
         if failures == 0 {
-            // A source is left in peace at least as long as it was kept busy.
             return Self {
                 due: interval.mul_f64(spread).max(took),
-                earliest: LEAST_PAUSE.min(interval).max(took),
+                earliest: news,
+                news,
             };
         }
         let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
@@ -49,6 +54,7 @@ impl Pause {
         Self {
             due: wait,
             earliest: wait,
+            news,
         }
     }
 }
@@ -79,8 +85,7 @@ impl Inventory {
         let mut ended = Instant::now();
         let mut seen = None;
         loop {
-            self.occasion(ended + pause.due, &mut seen).await;
-            sleep_until(ended + pause.earliest).await;
+            self.occasion(ended, pause, &mut seen).await;
             let began = Instant::now();
             failures = if self.refresh_or_tell().await {
                 0
@@ -92,14 +97,21 @@ impl Inventory {
         }
     }
 
-    /// Waits until there is a reason to read.
-    async fn occasion(&self, due: Instant, seen: &mut Option<String>) {
+    /// Waits until there is a reason to read, and the source may be bothered for it.
+    async fn occasion(&self, ended: Instant, pause: Pause, seen: &mut Option<String>) {
+        let asked = async {
+            self.wanted.notified().await;
+            sleep_until(ended + pause.earliest).await;
+        };
         tokio::select! {
-            () = sleep_until(due) => {}
-            () = self.wanted.notified() => {}
-            accept = self.news(seen) => if accept {
-                self.accept_shrink().await;
-            },
+            () = sleep_until(ended + pause.due) => {}
+            () = asked => {}
+            accept = self.news(seen) => {
+                if accept {
+                    self.accept_shrink().await;
+                }
+                sleep_until(ended + pause.news).await;
+            }
         }
     }
 

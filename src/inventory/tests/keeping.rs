@@ -16,6 +16,7 @@ fn pause(failures: u32, took_s: u64, chance: f64, interval_s: u64) -> (u64, u64)
     let mut settings = World::new(Vec::new()).settings;
     settings.refresh_interval_s = interval_s;
     let pause = Pause::after(&settings, failures, Duration::from_secs(took_s), chance);
+    assert_eq!(pause.news.as_secs(), took_s.max(1), "news wait for nobody");
     (pause.due.as_secs(), pause.earliest.as_secs())
 }
 
@@ -214,6 +215,61 @@ fn a_changed_file_is_read_once_it_has_settled() {
         let before = looks.load(Ordering::SeqCst);
         run_until(&inventory, || looks.load(Ordering::SeqCst) > before + 4).await;
         assert_eq!(inventory.status().generation, 2, "once a change");
+    });
+}
+
+#[test]
+fn a_file_that_is_another_one_is_read_however_often_the_last_one_failed() {
+    const BROKEN: usize = 3;
+    let mut world = World::new(Vec::new());
+    world.settings.refresh_interval_s = 86_400;
+    world.settings.watch_interval_ms = 1;
+    let file = Arc::new(AtomicUsize::new(0));
+    let (read, looked_at) = (Arc::clone(&file), Arc::clone(&file));
+    let (reader, _) = asked(move |request| {
+        if (1..=BROKEN).contains(&read.load(Ordering::SeqCst)) {
+            return Err("half a file".to_owned());
+        }
+        request.sink.give(listing_unit(car("a", json!({}))))?;
+        Ok(Told::Units(Trace::default()))
+    });
+    let reader = reader.with_glance(move || Some(looked_at.load(Ordering::SeqCst).to_string()));
+    runtime().block_on(async {
+        let inventory = world.start_reading(reader).await;
+        // By the rule for failing sources alone, the second failure would come after half a minute.
+        run_until(&inventory, || {
+            let failures = usize::try_from(inventory.status().failures).unwrap();
+            file.fetch_max(failures + 1, Ordering::SeqCst);
+            inventory.status().generation == 2
+        })
+        .await;
+        assert_eq!(file.load(Ordering::SeqCst), BROKEN + 1);
+    });
+}
+
+#[test]
+fn a_person_who_accepts_a_held_reading_does_not_wait_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let folder = directory.path().join("inventory/main");
+    let mut world = World::new(["a", "b", "c"].map(|id| car(id, json!({}))).to_vec());
+    world.settings.refresh_interval_s = 86_400;
+    world.settings.watch_interval_ms = 1;
+    world.settings.shrink_guard = 0.1;
+    world.settings.directory = Some(folder.clone());
+    runtime().block_on(async {
+        let inventory = world.start().await;
+        world.set(vec![car("a", json!({}))]);
+        order_refresh(&folder, false).unwrap();
+        run_until(&inventory, || {
+            let status = inventory.status();
+            // Looked at, and let pass only after it was held three times.
+            if status.held.is_some() && !folder.join("refresh").exists() {
+                order_refresh(&folder, status.failures >= 3).unwrap();
+            }
+            status.generation == 2
+        })
+        .await;
+        assert_eq!(search(&inventory, json!({})).total, 1);
     });
 }
 
