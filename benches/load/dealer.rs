@@ -13,6 +13,14 @@ use crate::stock::{FEATURES, Numbers, PER_DEALER, Row, row};
 /// Rows of one INSERT.
 const CHUNK: usize = 500;
 
+/// The first vehicle's id: with it the ids' order as numbers is their order as texts.
+pub(crate) const FIRST: usize = 1_000_000;
+
+pub(crate) const TABLE: &str = "(id INTEGER PRIMARY KEY, vin TEXT, stock TEXT, condition TEXT,
+    year INTEGER, make TEXT, model TEXT, trim TEXT, body TEXT, fuel TEXT, driveline TEXT,
+    color TEXT, mileage INTEGER, price INTEGER, rooftop TEXT, photo TEXT, options TEXT,
+    updated_at TEXT)";
+
 const MAPPING: &str = r#"
 name = "bench"
 
@@ -124,24 +132,11 @@ async fn fill(path: &Path, vehicles: usize) -> Result<(), sqlx::Error> {
         .create_if_missing(true);
     let mut database = SqliteConnection::connect_with(&options).await?;
     let run = |text: String| sqlx::raw_sql(sqlx::AssertSqlSafe(text));
-    run(
-        "CREATE TABLE vehicle (id INTEGER PRIMARY KEY, vin TEXT, stock TEXT, condition TEXT,
-         year INTEGER, make TEXT, model TEXT, trim TEXT, body TEXT, fuel TEXT, driveline TEXT,
-         color TEXT, mileage INTEGER, price INTEGER, rooftop TEXT, photo TEXT, options TEXT,
-         updated_at TEXT)"
-            .to_owned(),
-    )
-    .execute(&mut database)
-    .await?;
-    let mut numbers = Numbers(1);
-    let mut n = 0;
-    while n < vehicles {
-        let end = (n + CHUNK).min(vehicles);
-        let rows: Vec<String> = (n..end).map(|n| values(n, &row(n, &mut numbers))).collect();
-        run(format!("INSERT INTO vehicle VALUES {}", rows.join(",")))
-            .execute(&mut database)
-            .await?;
-        n = end;
+    run(format!("CREATE TABLE vehicle {TABLE}"))
+        .execute(&mut database)
+        .await?;
+    for insert in inserts(vehicles) {
+        run(insert).execute(&mut database).await?;
     }
     for column in ["make", "price", "body", "condition"] {
         run(format!("CREATE INDEX by_{column} ON vehicle ({column})"))
@@ -150,6 +145,16 @@ async fn fill(path: &Path, vehicles: usize) -> Result<(), sqlx::Error> {
     }
     run("ANALYZE".to_owned()).execute(&mut database).await?;
     database.close().await
+}
+
+/// The statements that fill the table.
+pub(crate) fn inserts(vehicles: usize) -> impl Iterator<Item = String> {
+    let mut numbers = Numbers(1);
+    (0..vehicles).step_by(CHUNK).map(move |first| {
+        let rows = first..(first + CHUNK).min(vehicles);
+        let rows: Vec<String> = rows.map(|n| values(n, &row(n, &mut numbers))).collect();
+        format!("INSERT INTO vehicle VALUES {}", rows.join(","))
+    })
 }
 
 fn values(n: usize, row: &Row) -> String {
@@ -162,9 +167,10 @@ fn values(n: usize, row: &Row) -> String {
         .map(|code| code.replace("feature_", "Feature "))
         .collect();
     format!(
-        "({n},'{vin}','{stock}','{condition}',{year},'{make}','{model}','{trim}','{body}','{fuel}',\
+        "({id},'{vin}','{stock}','{condition}',{year},'{make}','{model}','{trim}','{body}','{fuel}',\
          '{driveline}','{color}',{mileage},{price},'Rooftop {rooftop}','/photos/{n}/1.jpg','{options}',\
          '2026-11-{day:02}T{hour:02}:00:00Z')",
+        id = FIRST + n,
         vin = row.vin.to_uppercase(),
         stock = row.stock.to_uppercase(),
         condition = row.condition,

@@ -1,5 +1,6 @@
-//! The client: many keep-alive connections that ask again as soon as they are answered. The same one for
-//! every server. Must not know what the answers mean, only that they are complete and HTTP 200.
+//! The client: many connections that stay and ask again as soon as they are answered. The same one for every
+//! server over HTTP, and the same loop for a database. Must not know what the answers mean, only that they are
+//! complete, and HTTP 200.
 
 use std::io;
 use std::net::SocketAddr;
@@ -42,54 +43,92 @@ impl Figures {
     }
 }
 
-/// Keeps `connections` busy for `time`.
+/// A connection that can be asked, and is free again when it has answered.
+pub(crate) trait Asked: Send + 'static {
+    /// Asks for the n-th time, and takes the whole answer.
+    fn ask(&mut self, n: u64) -> impl Future<Output = io::Result<()>> + Send;
+}
+
+/// A runtime of one thread, for a client.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.expect("a runtime")
+}
+
+/// Keeps the connections busy for `time`; they stay open.
+pub(crate) async fn keep_busy<C: Asked>(connections: Vec<C>, time: Duration) -> (Figures, Vec<C>) {
+    let count = Arc::new(AtomicU64::new(0));
+    let began = Instant::now();
+    let ends = began + time;
+    let running: Vec<_> = connections
+        .into_iter()
+        .map(|connection| tokio::spawn(run(connection, Arc::clone(&count), ends)))
+        .collect();
+    let (mut latencies, mut connections) = (Vec::new(), Vec::new());
+    for run in running {
+        let (of_it, connection) = run.await.expect("a connection's end");
+        latencies.extend(of_it);
+        connections.push(connection);
+    }
+    let elapsed = began.elapsed();
+    latencies.sort_unstable();
+    let figures = Figures {
+        answered: latencies.len() as u64,
+        elapsed,
+        latencies,
+    };
+    (figures, connections)
+}
+
+async fn run<C: Asked>(
+    mut connection: C,
+    count: Arc<AtomicU64>,
+    ends: Instant,
+) -> (Vec<Duration>, C) {
+    let mut latencies = Vec::new();
+    loop {
+        let began = Instant::now();
+        if began >= ends {
+            return (latencies, connection);
+        }
+        let n = count.fetch_add(1, Ordering::Relaxed);
+        connection.ask(n).await.expect("an answer");
+        latencies.push(began.elapsed());
+    }
+}
+
+/// Keeps `connections` to an HTTP server busy for `time`.
 pub(crate) fn drive(
     address: SocketAddr,
     requests: &Requests,
     connections: usize,
     time: Duration,
 ) -> Figures {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(async {
-        let count = Arc::new(AtomicU64::new(0));
+    runtime().block_on(async {
         let mut streams = Vec::new();
         for _ in 0..connections {
-            streams.push(Connection::open(address).await.expect("a connection"));
+            let connection = Connection::open(address).await.expect("a connection");
+            streams.push(Talk {
+                connection,
+                requests: Arc::clone(requests),
+            });
         }
-        let began = Instant::now();
-        let ends = began + time;
-        let running: Vec<_> = streams
-            .into_iter()
-            .map(|stream| tokio::spawn(stream.run(Arc::clone(requests), Arc::clone(&count), ends)))
-            .collect();
-        let mut latencies = Vec::new();
-        for connection in running {
-            latencies.extend(connection.await.expect("a connection's end"));
-        }
-        let elapsed = began.elapsed();
-        latencies.sort_unstable();
-        Figures {
-            answered: latencies.len() as u64,
-            elapsed,
-            latencies,
-        }
+        keep_busy(streams, time).await.0
     })
 }
 
 /// Asks once; the whole answer as it came.
 pub(crate) fn once(address: SocketAddr, request: &[u8]) -> Vec<u8> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .expect("a runtime");
-    runtime.block_on(async {
-        let mut connection = Connection::open(address).await.expect("a connection");
-        let length = connection.ask(request).await.expect("an answer");
-        connection.buffer[..length].to_vec()
-    })
+    runtime().block_on(ask_once(address, request))
+}
+
+/// The same within a runtime.
+pub(crate) async fn ask_once(address: SocketAddr, request: &[u8]) -> Vec<u8> {
+    let mut connection = Connection::open(address).await.expect("a connection");
+    let length = connection.ask(request).await.expect("an answer");
+    connection.buffer[..length].to_vec()
 }
 
 struct Connection {
@@ -105,24 +144,6 @@ impl Connection {
             stream,
             buffer: vec![0; 256 * 1024],
         })
-    }
-
-    async fn run(
-        mut self,
-        requests: Requests,
-        count: Arc<AtomicU64>,
-        ends: Instant,
-    ) -> Vec<Duration> {
-        let mut latencies = Vec::new();
-        loop {
-            let began = Instant::now();
-            if began >= ends {
-                return latencies;
-            }
-            let request = requests(count.fetch_add(1, Ordering::Relaxed));
-            self.ask(&request).await.expect("an answer");
-            latencies.push(began.elapsed());
-        }
     }
 
     /// Sends the request and reads the whole answer; its length in the buffer.
@@ -146,6 +167,19 @@ impl Connection {
                 };
             }
         }
+    }
+}
+
+/// A connection with what is asked over it.
+struct Talk {
+    connection: Connection,
+    requests: Requests,
+}
+
+impl Asked for Talk {
+    async fn ask(&mut self, n: u64) -> io::Result<()> {
+        let request = (self.requests)(n);
+        self.connection.ask(&request).await.map(drop)
     }
 }
 

@@ -16,6 +16,7 @@
 mod dealer;
 mod drive;
 mod floor;
+mod postgres;
 mod process;
 mod questions;
 #[path = "../stock/mod.rs"]
@@ -53,6 +54,9 @@ struct Arguments {
     /// Another server to ask the same searches, as NAME=COMMAND with `{port}` and `{database}` in it
     #[arg(long = "peer", value_name = "NAME=COMMAND")]
     peers: Vec<String>,
+    /// Ask a private `PostgreSQL` the same searches, and nothing else of anybody
+    #[arg(long)]
+    postgres: bool,
     /// Write the table there too, as Markdown
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -68,6 +72,10 @@ fn main() {
     }
     let arguments = Arguments::parse();
     let folder = tempfile::tempdir().expect("a folder");
+    if arguments.postgres {
+        let product = start(&folder.path().join("large"), arguments.vehicles);
+        return keep(&arguments, &postgres::beside(&arguments, &product));
+    }
     let small = start(&folder.path().join("small"), 10_000);
     let mut text = table::starts(&[measure_start(10_000, &small)]);
     drop(small);
@@ -92,8 +100,12 @@ fn main() {
     print!("\n{peers}");
     let (now, most) = product.memory_mb();
     println!("\nmemory after the load: {now} MB, at most {most} MB");
+    keep(&arguments, &format!("{text}\n{lines}\n{peers}"));
+}
+
+fn keep(arguments: &Arguments, text: &str) {
     if let Some(path) = &arguments.markdown {
-        fs::write(path, format!("{text}\n{lines}\n{peers}")).expect("a file");
+        fs::write(path, text).expect("a file");
     }
 }
 
@@ -120,7 +132,7 @@ fn beside_peers(arguments: &Arguments, product: &Process, database: &Path) -> St
         return String::new();
     }
     let mut text = table::peers_head().to_owned();
-    let question = questions::plain();
+    let question = questions::plain(false);
     let (bytes, own) = ask(arguments, &question, product);
     text.push_str(&table::peer("Forecourt", bytes, &own, &own));
     for peer in &arguments.peers {

@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Linux counts processor time in hundredths of a second (`getconf CLK_TCK`).
-const TICK: Duration = Duration::from_millis(10);
+pub(crate) const TICK: Duration = Duration::from_millis(10);
 
 /// A running server; it ends with this value.
 pub(crate) struct Process {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use forecourt::clock::Clock;
 use serde_json::{Value, json};
 
+use crate::dealer::FIRST;
 use crate::drive::Requests;
 
 /// One kind of question.
@@ -42,10 +43,31 @@ impl Question {
             let (path, body) = made[at].1.split_once(' ').unwrap_or_default();
             let salt = COUNT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let body = body.replace("{n}", &format!("{started}-{salt}"));
-            // A mileage that hardly anybody asked for before; what it leaves is about the same.
-            let mileage = (100_000 + salt * 7 % 50_000).to_string();
+            let mileage = mileage(salt).to_string();
             request(path, &body.replace("\"{mileage}\"", &mileage)).into()
         })
+    }
+
+    /// The one of its requests.
+    pub(crate) fn only(&self, at: usize) -> Self {
+        Self {
+            bodies: vec![self.bodies[at].clone()],
+            ..*self
+        }
+    }
+
+    /// The same with one mileage always, where it would be another one each time.
+    pub(crate) fn fixed(&self) -> Self {
+        let fix = |body: &Value| {
+            let text = body.to_string();
+            let text = text.replace("\"{mileage}\"", &FIXED.to_string());
+            serde_json::from_str(&text).expect("a body")
+        };
+        Self {
+            bodies: self.bodies.iter().map(fix).collect(),
+            renewed: false,
+            ..*self
+        }
     }
 
     /// How many different requests there are.
@@ -92,19 +114,33 @@ fn searches() -> Vec<Value> {
     .collect()
 }
 
+/// The same with a mileage that is another one each time.
+fn new_searches() -> Vec<Value> {
+    let mut searches = searches();
+    for search in &mut searches {
+        search["filters"]["mileage_max"] = json!("{mileage}");
+    }
+    searches
+}
+
 /// The searches that any server over the same tables can answer: all but the one by place.
-pub(crate) fn plain() -> Question {
-    let mut bodies: Vec<Value> = searches()
-        .iter()
-        .map(|search| mcp("aap_inventory_search", search))
-        .collect();
-    bodies.truncate(3);
+pub(crate) fn plain(renewed: bool) -> Question {
+    let searches = if renewed { new_searches() } else { searches() };
+    let plain = searches.iter().take(3);
     Question {
         name: "plain search",
         path: "/mcp",
-        bodies,
-        renewed: false,
+        bodies: plain.map(|s| mcp("aap_inventory_search", s)).collect(),
+        renewed,
     }
+}
+
+/// One of the mileages.
+pub(crate) const FIXED: u64 = 123_457;
+
+/// A mileage that hardly anybody asked for before; what it leaves is about the same.
+pub(crate) fn mileage(salt: u64) -> u64 {
+    100_000 + salt * 7 % 50_000
 }
 
 fn lead() -> Value {
@@ -130,15 +166,9 @@ pub(crate) fn all() -> Vec<Question> {
         bodies,
         renewed: false,
     };
-    let new = || {
-        let mut searches = searches();
-        for search in &mut searches {
-            search["filters"]["mileage_max"] = json!("{mileage}");
-        }
-        searches
-    };
     let facets = json!({"type": "inventory.facets.request", "filters": {"make": ["make 3"]}});
-    let vehicle = json!({"type": "inventory.vehicle.request", "vehicle_id": "v77"});
+    let vehicle =
+        json!({"type": "inventory.vehicle.request", "vehicle_id": format!("v{}", FIRST + 77)});
     let each = |tool: &str| searches().iter().map(|s| mcp(tool, s)).collect();
     vec![
         question("MCP search", "/mcp", each("aap_inventory_search")),
@@ -147,7 +177,7 @@ pub(crate) fn all() -> Vec<Question> {
             ..question(
                 "MCP search, new each time",
                 "/mcp",
-                new()
+                new_searches()
                     .iter()
                     .map(|search| mcp("aap_inventory_search", search))
                     .collect(),

@@ -98,6 +98,22 @@ pub(crate) fn peer(name: &str, bytes: usize, side: &Side, product: &Side) -> Str
     )
 }
 
+/// Searches asked of the product and of a database.
+pub(crate) fn database_head() -> &'static str {
+    "| search | asked of | answer | a second | Forecourt is | p50 | p99 | CPU a call |\n\
+     |---|---|--:|--:|--:|--:|--:|--:|\n"
+}
+
+pub(crate) fn database(
+    search: &str,
+    name: &str,
+    bytes: usize,
+    side: &Side,
+    product: &Side,
+) -> String {
+    format!("| {search} {}", peer(name, bytes, side, product))
+}
+
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
