@@ -122,9 +122,20 @@ impl Answer {
         }
     }
 
+    /// The JSON text on its way out.
+    pub fn into_text(self) -> Rope {
+        let mut out = Rope::with_capacity(self.copied_len());
+        self.write_json(&mut out);
+        out
+    }
+
     /// The JSON text.
     pub fn to_json(&self) -> String {
-        let mut out = String::new();
+        let len = |piece: &Piece| match piece {
+            Piece::Own(text) => text.len(),
+            Piece::Shared(fragment) => fragment.json.len(),
+        };
+        let mut out = String::with_capacity(self.pieces.iter().map(len).sum());
         for piece in &self.pieces {
             out.push_str(match piece {
                 Piece::Own(text) => text,

@@ -30,8 +30,7 @@ pub(super) async fn answer(
         }
         Surface::InventoryPage(_) | Surface::Website(_) => document::not_allowed().map(Rope::from),
         Surface::Pap(part, endpoint) => {
-            let answer = pap_answer(shared, asker, *part, endpoint, (head, body));
-            answer.await.map(Rope::from)
+            pap_answer(shared, asker, *part, endpoint, (head, body)).await
         }
         Surface::A2a(endpoint) => a2a_answer(shared, endpoint, head, body).await,
         Surface::Mcp(endpoint) => mcp_answer(shared, endpoint, head, body).await,
@@ -44,7 +43,7 @@ async fn pap_answer(
     part: pap::Part,
     endpoint: &pap::Endpoint,
     (head, body): (&Parts, &mut Option<Incoming>),
-) -> Response<Bytes> {
+) -> Response<Rope> {
     match admitted(endpoint.admit(part, head)).await {
         Err(refused) => refused,
         Ok(admission) => match read(shared, body).await {

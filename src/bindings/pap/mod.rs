@@ -4,13 +4,12 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
-use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Problem, Skill, json};
+use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Problem, Rope, Skill, json};
 use crate::deployment::Deployment;
 use crate::dispatch::{self, Call};
 use crate::oauth::{Access, Code, Issuer, Refusal, Reply, Settings};
@@ -52,7 +51,7 @@ impl Endpoint {
 
     /// Judges a request by its head, before its body is read: a call is authenticated here, so nothing
     /// is read for strangers (AAP-281). `Err` is the finished answer.
-    pub async fn admit(&self, part: Part, head: &Parts) -> Result<Admission, Response<Bytes>> {
+    pub async fn admit(&self, part: Part, head: &Parts) -> Result<Admission, Response<Rope>> {
         if head.uri.path().ends_with('/') {
             // no other spelling of an endpoint is served, because a proof names one URL
             return Err(plain(StatusCode::NOT_FOUND, "not_found"));
@@ -90,7 +89,7 @@ impl Endpoint {
         head: &Parts,
         body: &[u8],
         peer: IpAddr,
-    ) -> Response<Bytes> {
+    ) -> Response<Rope> {
         let query = head.uri.query();
         match admission {
             Admission::Form(Part::Token) => {
@@ -106,16 +105,16 @@ impl Endpoint {
         }
     }
 
-    async fn call(&self, name: &str, access: Access, head: &Parts, body: &[u8]) -> Response<Bytes> {
+    async fn call(&self, name: &str, access: Access, head: &Parts, body: &[u8]) -> Response<Rope> {
         let caller = Caller::Pap {
             client_id: access.client_id,
             user_id: access.user_id,
         };
         let span = tracing::info_span!("pap", binding = "pap");
         let outcome = self.run(name, &caller, head, body).instrument(span).await;
-        let mut answer = match &outcome {
-            Ok(answer) => json_answer(StatusCode::OK, answer.to_json()),
-            Err(refusal) => error_answer(refusal),
+        let mut answer = match outcome {
+            Ok(answer) => json_answer(StatusCode::OK, answer.into_text()),
+            Err(refusal) => error_answer(&refusal),
         };
         let nonce = access.next_nonce;
         if let Some(nonce) = nonce.and_then(|nonce| HeaderValue::try_from(nonce).ok()) {
@@ -154,7 +153,7 @@ impl Endpoint {
     }
 
     /// A refusal before any skill: a challenge, or for a rate limit the AAP error that says how long.
-    fn refused_call(&self, name: &str, refusal: &Refusal) -> Response<Bytes> {
+    fn refused_call(&self, name: &str, refusal: &Refusal) -> Response<Rope> {
         if refusal.code != Code::RateLimited {
             return wire(refusal.at_api());
         }
@@ -195,7 +194,7 @@ fn issuer_answer(
     head: &Parts,
     route: &'static str,
     reply: Result<Reply, Refusal>,
-) -> Response<Bytes> {
+) -> Response<Rope> {
     match reply {
         Ok(reply) => {
             tracing::info!(binding = "pap", route, status = reply.status, "issuer");
@@ -223,9 +222,9 @@ fn note(head: &Parts, route: &'static str, refusal: &Refusal) {
 }
 
 /// An answer of the issuer as it goes out.
-fn wire(reply: Reply) -> Response<Bytes> {
+fn wire(reply: Reply) -> Response<Rope> {
     let body = Value::Object(reply.body).to_string();
-    let mut answer = Response::new(Bytes::from(body));
+    let mut answer = Response::new(Rope::from(body));
     *answer.status_mut() =
         StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     *answer.headers_mut() = reply.headers;
@@ -233,7 +232,7 @@ fn wire(reply: Reply) -> Response<Bytes> {
 }
 
 /// A skill's error: the standalone payload with its status (AAP-293 … AAP-298).
-fn error_answer(refusal: &dispatch::Refusal) -> Response<Bytes> {
+fn error_answer(refusal: &dispatch::Refusal) -> Response<Rope> {
     let status = StatusCode::from_u16(refusal.error.code.pap_status());
     let mut answer = json_answer(
         status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
@@ -248,14 +247,14 @@ fn error_answer(refusal: &dispatch::Refusal) -> Response<Bytes> {
 }
 
 /// A refusal of the transport, before anything was understood.
-pub fn plain(status: StatusCode, error: &str) -> Response<Bytes> {
+pub fn plain(status: StatusCode, error: &str) -> Response<Rope> {
     let mut body = Map::new();
     body.insert("error".to_owned(), error.into());
     json_answer(status, Value::Object(body).to_string())
 }
 
-fn json_answer(status: StatusCode, body: String) -> Response<Bytes> {
-    let mut answer = Response::new(Bytes::from(body));
+fn json_answer(status: StatusCode, body: impl Into<Rope>) -> Response<Rope> {
+    let mut answer = Response::new(body.into());
     *answer.status_mut() = status;
     let headers = answer.headers_mut();
     let json = HeaderValue::from_static("application/json");

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use bytes::Bytes;
 use serde_json::json;
 
 use super::*;
@@ -138,6 +139,7 @@ impl Site {
         assert_eq!(answer.headers()["content-type"], "application/json");
         assert_eq!(answer.headers()["cache-control"], "no-store");
         assert!(!answer.headers().contains_key("set-cookie"));
+        let answer = answer.map(Rope::into_bytes);
         let body: Value = serde_json::from_slice(answer.body()).unwrap();
         held(&body);
         (answer.status().as_u16(), body, answer)

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 
 use crate::bindings::{a2a, mcp, pap};
 use crate::contract::capabilities::{Capabilities, Scope, SearchOptions};
-use crate::contract::{Contract, Skill};
+use crate::contract::{Contract, Rope, Skill};
 use crate::delivery::{self, HttpAuth, HttpForm, HttpSettings, Rules};
 use crate::deployment::{
     Deployment, DeploymentError, Gates, McpSettings, Parts as All, Quota, Urls,
@@ -350,6 +350,7 @@ impl Dealer {
         let answer = endpoint
             .answer(admission, &head, body.as_bytes(), peer)
             .await;
+        let answer = answer.map(Rope::into_bytes);
         let value: Value = serde_json::from_slice(answer.body()).unwrap();
         let status = match value["code"].as_str() {
             Some(code) if value["type"] == "aap.error" => {
