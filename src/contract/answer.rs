@@ -5,40 +5,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::rope::{Form, Rope};
-
-/// JSON text that was finished once, with its escaped form for the text copy that MCP wants.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Fragment {
-    json: Box<str>,
-    escaped: Box<str>,
-}
-
-impl Fragment {
-    /// Keeps `json` (one complete JSON text or a run of one) and its form inside a JSON string.
-    pub fn new(json: impl Into<Box<str>>) -> Self {
-        let json = json.into();
-        let escaped = escaped(&json).into();
-        Self { json, escaped }
-    }
-
-    /// The JSON text.
-    pub fn json(&self) -> &str {
-        &self.json
-    }
-
-    /// Bytes of both forms.
-    pub fn bytes(&self) -> usize {
-        self.json.len() + self.escaped.len()
-    }
-
-    pub(super) fn form(&self, form: Form) -> &str {
-        match form {
-            Form::Json => &self.json,
-            Form::Escaped => &self.escaped,
-        }
-    }
-}
+use super::fragment::{Form, Fragment, escaped};
+use super::rope::Rope;
 
 #[derive(Clone, Debug)]
 enum Piece {
@@ -133,23 +101,15 @@ impl Answer {
     pub fn to_json(&self) -> String {
         let len = |piece: &Piece| match piece {
             Piece::Own(text) => text.len(),
-            Piece::Shared(fragment) => fragment.json.len(),
+            Piece::Shared(fragment) => fragment.json().len(),
         };
         let mut out = String::with_capacity(self.pieces.iter().map(len).sum());
         for piece in &self.pieces {
             out.push_str(match piece {
                 Piece::Own(text) => text,
-                Piece::Shared(fragment) => &fragment.json,
+                Piece::Shared(fragment) => fragment.json(),
             });
         }
         out
     }
-}
-
-/// `text` escaped for the inside of a JSON string (RFC 8259 §7).
-fn escaped(text: &str) -> String {
-    // Writing a text's JSON cannot fail.
-    let mut quoted = serde_json::to_string(text).unwrap_or_default();
-    quoted.pop();
-    quoted.split_off(quoted.len().min(1))
 }

@@ -7,6 +7,7 @@ mod binding;
 pub mod caller;
 pub mod capabilities;
 pub mod error;
+mod fragment;
 mod instant;
 pub mod json;
 mod names;
@@ -26,11 +27,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-pub use answer::{Answer, Fragment};
+pub use answer::Answer;
 pub use binding::Binding;
 pub use caller::Caller;
 pub use capabilities::Capabilities;
 pub use error::{AapError, ErrorCode, Problem};
+pub use fragment::Fragment;
 pub use request::Request;
 pub use rope::Rope;
 pub use skill::Skill;

@@ -5,18 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::answer::Fragment;
+use super::fragment::{Form, Fragment};
 
 /// A finished text of this many bytes is shared; copying a shorter one costs less.
 const SHARED: usize = 4096;
-
-/// Which form of a fragment is meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    Json,
-    /// As it stands inside a JSON string.
-    Escaped,
-}
 
 /// A text as a run of chunks.
 #[derive(Debug, Default)]

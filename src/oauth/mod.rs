@@ -83,11 +83,11 @@ impl Issuer {
         let ended = ledger.ended(&settings.issuer, now).await?;
         let until = now + i64::from(settings.token_lifetime_s);
         let ended = ended.into_iter().map(|jkt| (jkt, until)).collect();
-        let nonces = |server| Nonces::new(server, &settings.issuer, Arc::clone(&keys));
+        let nonces = |purpose| Nonces::new(purpose, &settings.issuer, Arc::clone(&keys));
         Ok(Self {
             clients: Directory::new(client, clock.clone()),
-            token_nonces: nonces("issuer"),
-            api_nonces: nonces("api"),
+            token_nonces: nonces("pap nonce of the issuer"),
+            api_nonces: nonces("pap nonce of the api"),
             networks: Limits::per_minute(settings.token_requests_per_minute_and_network),
             client_requests: Limits::per_minute(settings.token_requests_per_minute_and_client),
             session_calls: Limits::per_minute(settings.calls_per_minute_and_session),

@@ -1,10 +1,12 @@
 //! The key ring: seals and opens what clients carry for us (cursors, tokens, nonces) and what lies at
 //! rest. Must not know what the sealed bytes mean.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Salt};
@@ -27,6 +29,8 @@ struct Key {
     /// Derived from the key, so that a sealed text tells which key opens it without trying all.
     name: [u8; NAME_BYTES],
     secret: Zeroizing<[u8; KEY_BYTES]>,
+    /// The ciphers that were asked for; purposes are this program's own words, so they are few.
+    ciphers: RwLock<BTreeMap<&'static str, Arc<LessSafeKey>>>,
 }
 
 /// Why a key ring could not be read, made or used.
@@ -123,7 +127,12 @@ impl KeyRing {
 
     /// Seals `plain` for one purpose. `context` must be given again to open it; it is not in the text.
     /// The result is base64url without padding.
-    pub fn seal(&self, purpose: &str, context: &[u8], plain: &[u8]) -> Result<String, SealError> {
+    pub fn seal(
+        &self,
+        purpose: &'static str,
+        context: &[u8],
+        plain: &[u8],
+    ) -> Result<String, SealError> {
         let key = self.keys.first().ok_or(SealError::Crypto)?;
         let mut nonce = [0; NONCE_LEN];
         rand::fill(&mut nonce).map_err(|_| SealError::Crypto)?;
@@ -143,7 +152,7 @@ impl KeyRing {
     }
 
     /// Opens a sealed text; `None` for anything altered, foreign, or of another purpose or context.
-    pub fn open(&self, purpose: &str, context: &[u8], text: &str) -> Option<Vec<u8>> {
+    pub fn open(&self, purpose: &'static str, context: &[u8], text: &str) -> Option<Vec<u8>> {
         let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
         let (name, rest) = bytes.split_at_checked(NAME_BYTES)?;
         let (nonce, sealed) = rest.split_at_checked(NONCE_LEN)?;
@@ -206,11 +215,26 @@ impl Key {
     fn new(secret: Zeroizing<[u8; KEY_BYTES]>) -> Result<Self, SealError> {
         let mut name = [0; NAME_BYTES];
         derive(secret.as_ref(), b"name", &mut name)?;
-        Ok(Self { name, secret })
+        Ok(Self {
+            name,
+            secret,
+            ciphers: RwLock::default(),
+        })
     }
 
     /// The cipher of one purpose: each purpose has a key of its own, so a text of one never opens as another.
-    fn cipher(&self, purpose: &str) -> Result<LessSafeKey, SealError> {
+    fn cipher(&self, purpose: &'static str) -> Result<Arc<LessSafeKey>, SealError> {
+        let known = self.ciphers.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cipher) = known.get(purpose) {
+            return Ok(Arc::clone(cipher));
+        }
+        drop(known);
+        let cipher = Arc::new(self.derived(purpose)?);
+        let mut known = self.ciphers.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(known.entry(purpose).or_insert(cipher)))
+    }
+
+    fn derived(&self, purpose: &str) -> Result<LessSafeKey, SealError> {
         let mut key = Zeroizing::new([0; KEY_BYTES]);
         derive(self.secret.as_ref(), purpose.as_bytes(), key.as_mut())?;
         let key = UnboundKey::new(&AES_256_GCM, key.as_ref()).map_err(|_| SealError::Crypto)?;

@@ -22,18 +22,16 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
 
 /// The format for these `Accept` lines: JSON wherever it is accepted (AAP-068), `None` when nothing is.
 pub(super) fn format(headers: &HeaderMap) -> Option<Format> {
-    let lines: Vec<&str> = headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .map(|line| line.to_str().unwrap_or_default())
-        .collect();
-    let lines = lines.join(",");
-    if lines.trim_matches([' ', ',', '\t']).is_empty() {
+    let ranges = || {
+        let lines = headers.get_all(header::ACCEPT).iter();
+        lines.flat_map(|line| line.to_str().unwrap_or_default().split(','))
+    };
+    if ranges().all(|range| range.trim_matches([' ', '\t']).is_empty()) {
         return Some(Format::Json);
     }
-    if accepts(&lines, "application", "json") {
+    if accepts(ranges(), "application", "json") {
         Some(Format::Json)
-    } else if accepts(&lines, "text", "event-stream") {
+    } else if accepts(ranges(), "text", "event-stream") {
         Some(Format::EventStream)
     } else {
         None
@@ -41,9 +39,9 @@ pub(super) fn format(headers: &HeaderMap) -> Option<Format> {
 }
 
 /// Whether the most specific range that covers the type has a weight above zero.
-fn accepts(lines: &str, kind: &str, subtype: &str) -> bool {
+fn accepts<'a>(ranges: impl Iterator<Item = &'a str>, kind: &str, subtype: &str) -> bool {
     let mut best: Option<(u8, bool)> = None;
-    for range in lines.split(',') {
+    for range in ranges {
         let mut parts = range.split(';').map(str::trim);
         let Some((range_kind, range_subtype)) = parts.next().and_then(|name| name.split_once('/'))
         else {
