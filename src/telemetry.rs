@@ -5,6 +5,7 @@
 pub mod metric;
 pub mod otlp;
 pub mod trace;
+pub mod work;
 mod wire;
 
 use std::io::{self, IsTerminal as _};
