@@ -4,6 +4,7 @@
 mod build;
 mod crew;
 mod export;
+mod first;
 mod metrics;
 mod ops;
 mod reading;
@@ -16,8 +17,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+use futures_util::{FutureExt as _, TryFutureExt as _};
+use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::config::{self, Config, Print};
@@ -29,6 +31,7 @@ use crate::seal::{KeyRing, SealError};
 use crate::server::Site;
 use crate::sources::SourceError;
 use crate::store::{Store, StoreError};
+use crate::telemetry::trace::Tracer;
 
 use build::{Builder, Built};
 use export::Exporter;
@@ -68,6 +71,10 @@ struct Ground {
     port: u16,
     /// Of the key file as it was read.
     key_print: Print,
+    /// A deployment that could not be built wholly can be now.
+    wanted: Arc<Notify>,
+    /// Who records readings.
+    tracer: Option<Arc<Tracer>>,
 }
 
 /// Why a configuration cannot be served now.
@@ -89,6 +96,9 @@ pub enum AppError {
         deployment: String,
         cause: InventoryError,
     },
+    /// Settings, mapping and source do not fit together.
+    #[error("deployment {deployment}: {words}")]
+    Mistaken { deployment: String, words: String },
     #[error("deployment {deployment}: leads: {words}")]
     Leads { deployment: String, words: String },
     #[error("net: {0}")]
@@ -110,8 +120,8 @@ pub enum AppError {
 }
 
 impl App {
-    /// Opens keys, store and sources, reads every inventory once, and joins all of it. `port` is the one
-    /// that is listened on.
+    /// Opens keys, store and sources, reads every inventory once as far as its source is there, and joins all
+    /// of it. `port` is the one that is listened on.
     pub async fn build(config: &Config, port: u16, clock: Clock) -> Result<Self, AppError> {
         make_private_folder(&config.data_directory)?;
         let keys = Arc::new(if config.keys.create {
@@ -121,7 +131,12 @@ impl App {
         });
         let store = Arc::new(open_store(&config.store).await?);
         let contract = Contract::v3_0().map_err(|error| AppError::Contract(error.to_string()))?;
+        let exporter = config.telemetry.clone();
+        let exporter = exporter.map(|settings| Exporter::new(settings, clock.clone()));
+        let exporter = exporter.transpose()?;
+        let tracer = exporter.as_ref().map(Exporter::exports);
         let ground = Ground {
+            tracer: tracer.map(|exports| Arc::clone(&exports.tracer)),
             store,
             keys,
             peers: net::Client::new(config.peers.clone())?,
@@ -129,11 +144,9 @@ impl App {
             clock,
             port,
             key_print: Print::of_file(&config.keys.file),
+            wanted: Arc::default(),
         };
-        let exporter = config.telemetry.clone();
-        let exporter = exporter.map(|settings| Exporter::new(settings, ground.clock.clone()));
-        let exporter = exporter.transpose()?;
-        let app = Self::join(config, ground, &[]).await?;
+        let app = Self::join(config, ground, &[], false).await?;
         Ok(Self { exporter, ..app })
     }
 
@@ -162,14 +175,27 @@ impl App {
             clock: self.clock.clone(),
             port: own.port,
             key_print,
+            wanted: Arc::clone(&own.wanted),
+            tracer: own.tracer.clone(),
         };
-        let before: &[Built] = if changed { &[] } else { &self.built };
-        Self::join(config, ground, before).await
+        let next = Self::join(config, ground, &self.built, !changed).await?;
+        for deployment in next.deployments.iter().filter(|_| changed) {
+            if let Some(inventory) = &deployment.inventory {
+                inventory.use_keys(Arc::clone(&next.keys));
+            }
+        }
+        Ok(next)
     }
 
-    async fn join(config: &Config, ground: Ground, before: &[Built]) -> Result<Self, AppError> {
-        let built = stream::iter(&config.deployments)
-            .map(|settings| {
+    /// What is served `before` is used on where it can be.
+    async fn join(
+        config: &Config,
+        ground: Ground,
+        before: &[Built],
+        same_ground: bool,
+    ) -> Result<Self, AppError> {
+        let mut built = stream::iter(config.deployments.iter().enumerate())
+            .map(|(at, settings)| {
                 let builder = Builder {
                     settings,
                     ground: &ground,
@@ -177,12 +203,16 @@ impl App {
                     before: before
                         .iter()
                         .find(|built| built.deployment.id == settings.id),
+                    same_ground,
                 };
-                builder.build().boxed()
+                builder.build().map_ok(move |built| (at, built)).boxed()
             })
-            .buffered(BUILT_AT_ONCE)
+            // In any order: a slow source keeps its own place only.
+            .buffer_unordered(BUILT_AT_ONCE)
             .try_collect::<Vec<_>>()
             .await?;
+        built.sort_unstable_by_key(|(at, _)| *at);
+        let built: Vec<Built> = built.into_iter().map(|(_, built)| built).collect();
         let deployments: Vec<_> = built
             .iter()
             .map(|built| Arc::clone(&built.deployment))

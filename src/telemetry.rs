@@ -6,6 +6,7 @@ pub mod metric;
 pub mod otlp;
 pub mod trace;
 mod traceparent;
+pub mod work;
 mod wire;
 
 use std::io::{self, IsTerminal as _};

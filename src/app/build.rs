@@ -1,11 +1,13 @@
-//! One deployment from its settings: its inventory, lead desk and issuer, opened and joined.
+//! One deployment from its settings: its inventory, lead desk and issuer, opened and joined. A source that is
+//! away is no reason not to serve the rest.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::register::Register;
-use super::{AppError, Ground, make_private_folder, with_rooftops, words};
+use super::rooftops::Profiles;
+use super::{AppError, Ground, make_private_folder, words};
 use crate::config::{self, Aggregate, Prints};
 use crate::deployment::{Deployment, Gates, LegacySessions, Parts};
 use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
@@ -17,14 +19,19 @@ use crate::sources::Source;
 /// How long a session id of an older MCP revision lasts.
 const LEGACY_SESSION: Duration = Duration::from_hours(24);
 
+/// What an inventory is opened with: its settings, its reader, its vocabulary of features.
+type InventoryParts = (inventory::Settings, Reader, Vec<(String, String)>);
+
 /// What building one deployment needs.
 #[derive(Clone, Copy)]
 pub(super) struct Builder<'a> {
     pub(super) settings: &'a config::Deployment,
     pub(super) ground: &'a Ground,
     pub(super) data_directory: &'a Path,
-    /// The deployment of this id as it is served now, where it stands on the same ground.
+    /// The deployment of this id as it is served now.
     pub(super) before: Option<&'a Built>,
+    /// Whether that one stands on the same ground.
+    pub(super) same_ground: bool,
 }
 
 /// A deployment, with what its settings were.
@@ -32,26 +39,30 @@ pub(super) struct Builder<'a> {
 pub(super) struct Built {
     pub(super) deployment: Arc<Deployment>,
     prints: Prints,
+    /// Rooftops that lie in the source could not be read: it is to be built again when they can.
+    incomplete: bool,
 }
 
 impl Builder<'_> {
     /// The deployment: the one that is served now when nothing of it has changed.
     pub(super) async fn build(self) -> Result<Built, AppError> {
         let prints = &self.settings.prints;
-        let same = self
-            .before
-            .filter(|before| before.prints.whole == prints.whole);
-        let deployment = match same {
-            Some(before) => Arc::clone(&before.deployment),
-            None => Arc::new(self.anew().await?),
+        let same = self.before.filter(|before| {
+            self.same_ground && before.prints.whole == prints.whole && !before.incomplete
+        });
+        let (deployment, incomplete) = match same {
+            Some(before) => (Arc::clone(&before.deployment), false),
+            None => self.anew().await?,
         };
         Ok(Built {
             deployment,
             prints: prints.clone(),
+            incomplete,
         })
     }
 
-    async fn anew(&self) -> Result<Deployment, AppError> {
+    /// And whether it is incomplete.
+    async fn anew(&self) -> Result<(Arc<Deployment>, bool), AppError> {
         let (settings, ground) = (self.settings, self.ground);
         let mut mcp = settings.mcp.clone();
         if settings.legacy_sessions {
@@ -66,7 +77,8 @@ impl Builder<'_> {
         urls.openapi = pap
             .as_ref()
             .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
-        let profiles = self.profiles().await?;
+        let profiles = self.profiles().await;
+        let incomplete = !profiles.unread.is_empty();
         let parts = Parts {
             id: settings.id.clone(),
             domain: settings.domain.clone(),
@@ -74,8 +86,8 @@ impl Builder<'_> {
             skills: settings.skills.clone(),
             scope: settings.scope,
             inventory: self.inventory(&profiles).await?,
-            leads: self.leads(&profiles)?,
-            profiles,
+            leads: self.leads(&profiles.all)?,
+            profiles: profiles.all,
             gates: self.gates(&urls.mcp, &urls.a2a)?,
             urls,
             mcp,
@@ -83,10 +95,12 @@ impl Builder<'_> {
             quota: settings.quota,
             clock: ground.clock.clone(),
         };
-        Deployment::compile(parts).map_err(|errors| AppError::Deployment {
+        let compiled = Deployment::compile(parts);
+        let deployment = compiled.map_err(|errors| AppError::Deployment {
             deployment: settings.id.clone(),
             words: words(&errors),
-        })
+        })?;
+        Ok((Arc::new(deployment), incomplete))
     }
 
     /// The issuer of guest Sessions, where the deployment has one.
@@ -126,69 +140,55 @@ impl Builder<'_> {
         })
     }
 
-    /// The dealer's own profile, and an aggregate's sellers'; rooftops are the sources' own where none are
-    /// configured.
-    async fn profiles(&self) -> Result<Vec<Arc<Profile>>, AppError> {
-        let settings = self.settings;
-        let sellers = settings.aggregate.iter().flat_map(|all| &all.sellers);
-        let sellers = sellers.map(|seller| (&seller.profile, seller.inventory.as_ref()));
-        let own = std::iter::once((&settings.profile, settings.inventory.as_ref()));
-        let mut profiles = Vec::new();
-        for (profile, inventory) in own.chain(sellers) {
-            profiles.push(match inventory {
-                Some(inventory) => self.rooftops(profile, inventory).await?,
-                None => Arc::clone(profile),
-            });
-        }
-        Ok(profiles)
+    /// What is served now, where it has the same inventory.
+    pub(super) fn same_inventory(&self) -> Option<&Built> {
+        let prints = &self.settings.prints;
+        let same = |before: &&Built| before.prints.inventory == prints.inventory;
+        self.before.filter(same).filter(|before| !before.incomplete)
     }
 
-    async fn rooftops(
-        &self,
-        profile: &Arc<Profile>,
-        inventory: &config::Inventory,
-    ) -> Result<Arc<Profile>, AppError> {
-        let read = with_rooftops(profile, &inventory.source, &inventory.mapping);
-        let (profile, findings) = read.await.map_err(|cause| AppError::Source {
-            deployment: self.settings.id.clone(),
-            cause,
-        })?;
-        for finding in &findings {
-            tracing::warn!(deployment = self.settings.id, finding, "dealer profile");
-        }
-        Ok(profile)
-    }
-
-    async fn inventory(
-        &self,
-        profiles: &[Arc<Profile>],
-    ) -> Result<Option<Arc<Inventory>>, AppError> {
-        let settings = self.settings;
-        let same = |before: &&Built| before.prints.inventory == settings.prints.inventory;
-        if let Some(before) = self.before.filter(same) {
+    /// The inventory, read once where that can be done now.
+    async fn inventory(&self, profiles: &Profiles) -> Result<Option<Arc<Inventory>>, AppError> {
+        if let Some(before) = self.same_inventory() {
             return Ok(before.deployment.inventory.clone());
         }
-        if let Some(inventory) = &settings.inventory {
-            let reader = self.reader(inventory).await?;
-            let features = inventory.mapping.features().to_vec();
-            let opened = self.open(inventory.settings.clone(), reader, profiles, features);
-            return opened.await.map(Some);
-        }
-        let Some(aggregate) = &settings.aggregate else {
+        let settings = self.settings;
+        let parts = match (&settings.inventory, &settings.aggregate) {
+            (Some(inventory), _) => Some((
+                inventory.settings.clone(),
+                self.reader(profiles, 0, inventory).await?,
+                inventory.mapping.features().to_vec(),
+            )),
+            (None, Some(aggregate)) => self.sellers(profiles, aggregate).await?,
+            (None, None) => None,
+        };
+        let Some((inventory, reader, features)) = parts else {
             return Ok(None);
         };
+        let opened = self.open(inventory, reader, &profiles.all, features)?;
+        self.begin(&opened).await?;
+        Ok(Some(opened))
+    }
+
+    /// What an aggregate's inventory is made of, when it has one.
+    async fn sellers(
+        &self,
+        profiles: &Profiles,
+        aggregate: &Aggregate,
+    ) -> Result<Option<InventoryParts>, AppError> {
         self.register(aggregate)?;
         let Some(common) = &aggregate.settings else {
             return Ok(None);
         };
         let (mut readers, mut features) = (Vec::new(), Vec::new());
-        for seller in &aggregate.sellers {
+        // The first profile is the endpoint's own.
+        for (at, seller) in (1..).zip(&aggregate.sellers) {
             let (Some(inventory), Some(id)) = (&seller.inventory, &seller.profile.dealer_id) else {
                 continue;
             };
             readers.push(SellerReader {
                 dealer_id: id.clone(),
-                reader: self.reader(inventory).await?,
+                reader: self.reader(profiles, at, inventory).await?,
             });
             for feature in inventory.mapping.features() {
                 if !features.iter().any(|(code, _)| *code == feature.0) {
@@ -200,8 +200,7 @@ impl Builder<'_> {
             .max_age_s
             .and_then(|seconds| u64::try_from(seconds).ok());
         let reader = Reader::of_sellers(readers, keep.map(Duration::from_secs));
-        let opened = self.open(common.clone(), reader, profiles, features);
-        opened.await.map(Some)
+        Ok(Some((common.clone(), reader, features)))
     }
 
     /// Enters the sellers before any of their ids is used.
@@ -222,18 +221,31 @@ impl Builder<'_> {
         register.write().map_err(failed)
     }
 
-    async fn reader(&self, inventory: &config::Inventory) -> Result<Reader, AppError> {
+    /// How the inventory of the profile at this place is read: not before its rooftops are known.
+    async fn reader(
+        &self,
+        profiles: &Profiles,
+        at: usize,
+        inventory: &config::Inventory,
+    ) -> Result<Reader, AppError> {
         let source = Source::open(inventory.source.clone(), inventory.mapping.plan())
             .await
             .map_err(|cause| AppError::Source {
                 deployment: self.settings.id.clone(),
                 cause,
             })?;
+        let unread = profiles
+            .all
+            .get(at)
+            .filter(|_| profiles.unread.contains(&at));
+        if let Some(profile) = unread {
+            return Ok(self.rooftop_reader(profile, inventory));
+        }
         let mapping = Arc::clone(&inventory.mapping);
         Ok(Reader::mapped(source, mapping))
     }
 
-    async fn open(
+    fn open(
         &self,
         settings: inventory::Settings,
         reader: Reader,
@@ -245,7 +257,7 @@ impl Builder<'_> {
         if let Some(folder) = &settings.directory {
             make_private_folder(folder)?;
         }
-        let opened = Inventory::with_reader(
+        let opened = Inventory::open(
             settings,
             reader,
             frame,
@@ -253,20 +265,10 @@ impl Builder<'_> {
             Arc::clone(&self.ground.keys),
             self.ground.clock.clone(),
         );
-        let opened = opened.await.map_err(|cause| AppError::Inventory {
+        opened.map_err(|cause| AppError::Inventory {
             deployment: self.settings.id.clone(),
             cause,
-        })?;
-        let strangers = opened.status().unknown_rooftops;
-        if strangers > 0 {
-            let deployment = &self.settings.id;
-            tracing::warn!(
-                deployment,
-                vehicles = strangers,
-                "vehicles name a rooftop that the profile lacks; `forecourt mappings check` names it"
-            );
-        }
-        Ok(opened)
+        })
     }
 
     fn leads(&self, profiles: &[Arc<Profile>]) -> Result<Option<Arc<Leads>>, AppError> {

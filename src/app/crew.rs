@@ -10,12 +10,16 @@ use tokio::task::JoinSet;
 
 use crate::deployment::Deployment;
 use crate::leads::worker;
+use crate::telemetry::trace::Tracer;
+use crate::telemetry::work;
 
 /// Everything that is under way.
 #[derive(Debug, Default)]
 pub(super) struct Crew {
     /// By the address of what is worked on, which stays while it is in use.
     at_work: HashMap<usize, watch::Sender<bool>>,
+    /// Who records what they do.
+    pub(super) tracer: Option<Arc<Tracer>>,
     tasks: JoinSet<()>,
 }
 
@@ -29,7 +33,8 @@ impl Crew {
                 let address = Arc::as_ptr(inventory).addr();
                 let (stop, fresh) = self.take(address);
                 if let Some(stopped) = fresh {
-                    self.tasks.spawn(Arc::clone(inventory).run(stopped));
+                    let work = Arc::clone(inventory).run(stopped);
+                    self.tasks.spawn(work::traced(self.tracer.clone(), work));
                 }
                 wanted.insert(address, stop);
             }
@@ -37,7 +42,8 @@ impl Crew {
                 let address = Arc::as_ptr(leads).addr();
                 let (stop, fresh) = self.take(address);
                 if let Some(stopped) = fresh {
-                    self.tasks.spawn(worker::run(Arc::clone(leads), stopped));
+                    let work = worker::run(Arc::clone(leads), stopped);
+                    self.tasks.spawn(work::traced(self.tracer.clone(), work));
                 }
                 wanted.insert(address, stop);
             }

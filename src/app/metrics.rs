@@ -100,19 +100,20 @@ impl Ops {
         );
         let mut answers = gauge(
             "forecourt_inventory_answers",
-            "1 while the inventory is young enough to be served.",
+            "1 while there is an inventory that is young enough to be served.",
         );
         for deployment in &self.deployments {
             let Some(inventory) = &deployment.inventory else {
                 continue;
             };
             let (status, labels) = (inventory.status(), [("deployment", deployment.id.as_str())]);
+            // Without a reading there is nothing to count: a 0 would say that every car is gone.
             if let Some(age_s) = status.age_s {
                 age.add(&labels, Value::Whole(age_s));
+                vehicles.add(&labels, whole(status.vehicles as u64));
+                rejected.add(&labels, whole(status.rejected.total()));
+                dirty.add(&labels, whole(status.dirty.total()));
             }
-            vehicles.add(&labels, whole(status.vehicles as u64));
-            rejected.add(&labels, whole(status.rejected.total()));
-            dirty.add(&labels, whole(status.dirty.total()));
             failures.add(&labels, whole(status.failures));
             held.add(&labels, whole(status.held.unwrap_or(0) as u64));
             answers.add(&labels, whole(u64::from(inventory.answers())));

@@ -11,6 +11,7 @@ use tokio::sync::Mutex;
 use super::export::Exports;
 use crate::clock::Clock;
 use crate::deployment::Deployment;
+use crate::inventory::Status;
 use crate::net;
 use crate::server::{Health, Operate, Reason, Stats};
 use crate::store::{Store, Tally};
@@ -54,6 +55,21 @@ impl Operate for Ops {
     }
 }
 
+/// A driver's own words stay in the log.
+fn why_it_is_away(status: &Status) -> String {
+    match (status.age_s, status.held) {
+        (Some(age_s), _) => format!("read {age_s} s ago, older than max_age_s"),
+        (None, Some(held)) => format!(
+            "not read since the start: a reading of {held} vehicles is held; if so few is right, \
+             `forecourt inventory refresh --accept` publishes it"
+        ),
+        (None, None) => format!(
+            "not read since the start: {} readings failed, the log says why; it is tried again",
+            status.failures
+        ),
+    }
+}
+
 impl Ops {
     async fn judge(&self) -> Health {
         let mut reasons = Vec::new();
@@ -67,6 +83,7 @@ impl Ops {
             });
         }
         let (mut answering, mut inventories) = (0_usize, 0_usize);
+        let mut away = Vec::new();
         for deployment in &self.deployments {
             let Some(inventory) = &deployment.inventory else {
                 continue;
@@ -76,14 +93,19 @@ impl Ops {
                 answering += 1;
                 continue;
             }
-            let status = inventory.status();
-            let age = status.age_s.map_or("never read".to_owned(), |age_s| {
-                format!("read {age_s} s ago, older than max_age_s")
-            });
-            reasons.push(Reason {
+            away.push(Reason {
                 component: "inventory",
                 deployment: Some(deployment.id.clone()),
-                words: age,
+                words: why_it_is_away(&inventory.status()),
+            });
+        }
+        let count = away.len();
+        reasons.extend(away);
+        if inventories > 1 && count > 0 {
+            reasons.push(Reason {
+                component: "inventory",
+                deployment: None,
+                words: format!("{count} of {inventories} inventories cannot be served"),
             });
         }
         if !store_away {

@@ -4,9 +4,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::build::Builder;
+use super::first::PATIENCE;
+use crate::config;
 use crate::mapping::{Mapping, Row, Tables};
 use crate::profile::{Profile, Rooftop};
 use crate::sources::{self, Source, SourceError};
+
+/// Profiles as far as they are known.
+pub(super) struct Profiles {
+    pub(super) all: Vec<Arc<Profile>>,
+    /// The places of those whose rooftops could not be read.
+    pub(super) unread: Vec<usize>,
+}
 
 /// The profile with its rooftops, and what is wrong with those that were read.
 pub async fn with_rooftops(
@@ -57,4 +67,60 @@ pub async fn with_rooftops(
         ..Profile::clone(profile)
     };
     Ok((Arc::new(profile), findings))
+}
+
+impl Builder<'_> {
+    /// The dealer's own profile, and an aggregate's sellers'; rooftops are the sources' own where none are
+    /// configured, as they are now or, where they cannot be read, as they are served.
+    pub(super) async fn profiles(&self) -> Profiles {
+        let settings = self.settings;
+        let sellers = settings.aggregate.iter().flat_map(|all| &all.sellers);
+        let sellers = sellers.map(|seller| (&seller.profile, seller.inventory.as_ref()));
+        let own = std::iter::once((&settings.profile, settings.inventory.as_ref()));
+        let known = self.same_inventory().map(|before| &before.deployment);
+        let mut profiles = Profiles {
+            all: Vec::new(),
+            unread: Vec::new(),
+        };
+        for (at, (profile, inventory)) in own.chain(sellers).enumerate() {
+            let read = match inventory {
+                Some(inventory) => self.rooftops(profile, inventory).await,
+                None => Some(Arc::clone(profile)),
+            };
+            let read = read.or_else(|| known?.profiles.get(at).cloned());
+            if read.is_none() {
+                profiles.unread.push(at);
+            }
+            profiles
+                .all
+                .push(read.unwrap_or_else(|| Arc::clone(profile)));
+        }
+        profiles
+    }
+
+    /// The profile with its rooftops; nothing, with a line in the log, when they cannot be read.
+    async fn rooftops(
+        &self,
+        profile: &Arc<Profile>,
+        inventory: &config::Inventory,
+    ) -> Option<Arc<Profile>> {
+        let read = with_rooftops(profile, &inventory.source, &inventory.mapping);
+        let cause = match tokio::time::timeout(PATIENCE, read).await {
+            Ok(Ok((profile, findings))) => {
+                for finding in &findings {
+                    self.tell_profile(finding);
+                }
+                return Some(profile);
+            }
+            Ok(Err(cause)) => cause.to_string(),
+            Err(_) => "no answer in time".to_owned(),
+        };
+        self.tell_profile(&format!("rooftops could not be read: {cause}"));
+        None
+    }
+
+    fn tell_profile(&self, finding: &str) {
+        let deployment = &self.settings.id;
+        tracing::warn!(deployment, finding, "dealer profile");
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::crew::Crew;
 use super::export::Exports;
@@ -71,6 +71,7 @@ impl App {
         let mut crew = Crew::default();
         let exports = self.export(&mut crew, &operated, &stop);
         settings.tracer = exports.as_ref().map(|exports| Arc::clone(&exports.tracer));
+        crew.tracer.clone_from(&settings.tracer);
         let counted = Counted {
             stats: Arc::clone(&stats),
             reloads: Arc::clone(&reloads),
@@ -85,10 +86,8 @@ impl App {
             stop.clone(),
         ));
         loop {
-            tokio::select! {
-                // An error means that whoever could say stop is gone: then it is time, too.
-                _ = stop.wait_for(|stops| *stops) => break,
-                () = due(reload.as_mut()) => {}
+            if stopped_before_due(&mut stop, reload.as_mut(), &self.ground.wanted).await {
+                break;
             }
             let Some(reload) = &mut reload else { break };
             let Some(next) = self.next(reload).await else {
@@ -158,11 +157,26 @@ impl fmt::Debug for Serving {
     }
 }
 
-/// Waits until the configuration is to be read anew; for ever where it never is.
-async fn due(reload: Option<&mut Reload>) {
-    match reload {
-        Some(reload) => reload.due().await,
-        None => std::future::pending().await,
+/// Waits until the configuration is to be read anew, which is never where nothing can be read; whether it is time
+/// to stop before that.
+async fn stopped_before_due(
+    stop: &mut watch::Receiver<bool>,
+    reload: Option<&mut Reload>,
+    wanted: &Notify,
+) -> bool {
+    let due = async {
+        let Some(reload) = reload else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            () = reload.due() => {}
+            () = wanted.notified() => {}
+        }
+    };
+    tokio::select! {
+        // An error means that whoever could say stop is gone: then it is time, too.
+        _ = stop.wait_for(|stops| *stops) => true,
+        () = due => false,
     }
 }
 

@@ -53,8 +53,18 @@ fn describe(id: &str, result: &Result<Tally, SourceError>) -> (Exit, String, Val
     let tally = match result {
         Ok(tally) => tally,
         Err(error) => {
-            let value = json!({ "deployment": id, "error": error.to_string() });
-            return (Exit::Unavailable, format!("  × {error}\n"), value);
+            // What `serve` makes of it (app/first.rs).
+            let served = if error.fault.is_lasting() {
+                "`serve` does not start with it, unless this inventory was served before"
+            } else {
+                "`serve` starts without this inventory and tries again"
+            };
+            let value = json!({ "deployment": id, "error": error.to_string(), "served": served });
+            return (
+                Exit::Unavailable,
+                format!("  × {error}\n    {served}\n"),
+                value,
+            );
         }
     };
     let report = &tally.report;

@@ -113,6 +113,7 @@ fn tell_deployment(deployment: &Deployment) {
     let vehicles = deployment
         .inventory
         .as_ref()
+        .filter(|inventory| inventory.was_read())
         .map(|inventory| inventory.status().vehicles);
     tracing::info!(
         deployment = deployment.id,
@@ -162,9 +163,13 @@ impl From<AppError> for Failure {
             ),
             AppError::Keys(_) => (Exit::Config, "see [keys] in docs/configuration.md"),
             AppError::Store(error) => (Exit::Unavailable, error.remedy()),
-            AppError::Source { .. } | AppError::Inventory { .. } => (
-                Exit::Unavailable,
+            AppError::Source { .. } | AppError::Mistaken { .. } => (
+                Exit::Config,
                 "see [deployments.ID.inventory]; `forecourt mappings check` shows what was read",
+            ),
+            AppError::Inventory { .. } => (
+                Exit::Unavailable,
+                "see inventory/ID in the data folder; it must be readable, or be taken away",
             ),
             AppError::Leads { .. } => (
                 Exit::Config,

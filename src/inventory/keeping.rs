@@ -15,6 +15,8 @@ use super::settings::Settings;
 const RETRY: Duration = Duration::from_secs(30);
 /// The longest such wait, where the interval is not longer still.
 const LONGEST_RETRY: Duration = Duration::from_mins(15);
+/// Failures beyond which the wait grows no longer while there is nothing to answer from: a minute.
+const COUNTED_UNREAD: u32 = 2;
 /// Between two readings, however often somebody asks.
 const LEAST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -59,6 +61,15 @@ impl Pause {
     }
 }
 
+/// The failures that make the wait longer.
+pub(super) fn counted(failures: u32, was_read: bool) -> u32 {
+    if was_read {
+        failures
+    } else {
+        failures.min(COUNTED_UNREAD)
+    }
+}
+
 /// A number from 0 to 1 that nobody can tell.
 fn chance() -> f64 {
     let [first, second, ..] = uuid::Uuid::new_v4().into_bytes();
@@ -80,20 +91,23 @@ impl Inventory {
     }
 
     async fn keep_fresh(self: &Arc<Self>) {
-        let mut failures = 0;
-        let mut pause = Pause::after(&self.settings, 0, Duration::ZERO, chance());
+        // Where nothing could be read at the start, the next try comes as after any failure.
+        let mut failures = u32::from(!self.was_read());
+        let mut pause = Pause::after(&self.settings, failures, Duration::ZERO, chance());
         let mut ended = Instant::now();
         let mut seen = None;
         loop {
             self.occasion(ended, pause, &mut seen).await;
             let began = Instant::now();
             failures = if self.refresh_or_tell().await {
+                self.tell_healed(failures);
                 0
             } else {
                 failures + 1
             };
             ended = Instant::now();
-            pause = Pause::after(&self.settings, failures, ended - began, chance());
+            let counted = counted(failures, self.was_read());
+            pause = Pause::after(&self.settings, counted, ended - began, chance());
         }
     }
 
@@ -123,6 +137,13 @@ impl Inventory {
         let deployment = self.settings.deployment.as_str();
         tracing::warn!(deployment, %error, "inventory reading not published");
         false
+    }
+
+    fn tell_healed(&self, failures: u32) {
+        if failures > 0 {
+            let deployment = self.settings.deployment.as_str();
+            tracing::info!(deployment, failures, "the source is read again");
+        }
     }
 
     /// Waits for an operator's order, or until the source looks otherwise than at the last reading and has

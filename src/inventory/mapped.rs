@@ -8,7 +8,7 @@ use serde_json::Map;
 
 use super::dirt::Dirt;
 use super::gone::Identifiers;
-use super::reader::{Current, Reader, Request, Told, Trace, Unit};
+use super::reader::{Current, Failed, Reader, Request, Told, Trace, Unit};
 use super::touched::Touched;
 use crate::mapping::{self, Duplicates, Mapping, Outcome, Row, Tables};
 use crate::sources::{self, Extent, Since, Source};
@@ -21,7 +21,7 @@ impl Reader {
     pub fn mapped(source: Source, mapping: Arc<Mapping>) -> Self {
         let source = Arc::new(source);
         let (read_source, read_mapping) = (Arc::clone(&source), Arc::clone(&mapping));
-        let mut reader = Self::asked(move |request| {
+        let mut reader = Self::telling(move |request| {
             let (source, mapping) = (Arc::clone(&read_source), Arc::clone(&read_mapping));
             off_the_reactor(source, mapping, request)
         });
@@ -44,7 +44,7 @@ async fn off_the_reactor(
     source: Arc<Source>,
     mapping: Arc<Mapping>,
     request: Request,
-) -> Result<Told, String> {
+) -> Result<Told, Failed> {
     let runtime = tokio::runtime::Handle::current();
     let reading =
         tokio::task::spawn_blocking(move || runtime.block_on(read(&source, &mapping, &request)));
@@ -53,7 +53,7 @@ async fn off_the_reactor(
         .map_err(|error| format!("the mapping ended early: {error}"))?
 }
 
-async fn read(source: &Source, mapping: &Mapping, request: &Request) -> Result<Told, String> {
+async fn read(source: &Source, mapping: &Mapping, request: &Request) -> Result<Told, Failed> {
     let since = Since {
         mark: request.trace.as_deref().map(|trace| &trace.mark),
         changes: request.changes,
@@ -68,7 +68,10 @@ async fn read(source: &Source, mapping: &Mapping, request: &Request) -> Result<T
         closed: Ok(()),
     };
     let read = source.read_since(since, |row, tables| passing.take(&row, tables));
-    let read = read.await.map_err(|error| error.to_string())?;
+    let read = read.await.map_err(|error| Failed {
+        words: error.to_string(),
+        lasting: error.fault.is_lasting(),
+    })?;
     passing.closed.clone()?;
     let mut trace = Trace {
         mark: read.mark.clone(),

@@ -36,6 +36,8 @@ mod mapped;
 mod touched;
 mod dirt;
 mod readings;
+mod opening;
+mod spans;
 mod refresh;
 mod keeping;
 mod on_demand;
@@ -61,7 +63,7 @@ pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
 pub use listed::Vehicles;
-pub use reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
+pub use reader::{Current, Failed, Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
 pub use settings::Settings;
@@ -75,7 +77,7 @@ pub struct Inventory {
     frame: Arc<Frame>,
     check: Arc<Check>,
     reader: Reader,
-    keys: Arc<KeyRing>,
+    keys: ArcSwap<KeyRing>,
     clock: Clock,
     current: ArcSwapOption<Snapshot>,
     gone: ArcSwap<gone::Gone>,
@@ -130,7 +132,13 @@ impl Inventory {
 
     /// The one listing that all given identifiers name, re-read at the source where it has a look-up.
     pub async fn vehicle(&self, request: &VehicleRequest) -> Result<Arc<Listing>, InventoryError> {
-        let snapshot = self.fresh()?;
+        let snapshot = match self.fresh() {
+            // Nothing was read yet, but this unit was gone before (AAP-443).
+            Err(_) if !self.was_read() && self.gone.load().holds(request) => {
+                return Err(InventoryError::Unavailable);
+            }
+            snapshot => snapshot?,
+        };
         let known = look_up::in_snapshot(&snapshot, &self.gone.load(), request);
         re_read::current(self, request, known).await
     }
@@ -155,6 +163,11 @@ impl Inventory {
     /// Whether questions are answered now: there is a reading, and it is not too old.
     pub fn answers(&self) -> bool {
         self.fresh().is_ok()
+    }
+
+    /// Whether there was a good reading since the start.
+    pub fn was_read(&self) -> bool {
+        self.current.load().is_some()
     }
 
     /// The snapshot in use.
@@ -185,8 +198,8 @@ impl Inventory {
         &self.settings
     }
 
-    fn keys(&self) -> &KeyRing {
-        &self.keys
+    fn keys(&self) -> arc_swap::Guard<Arc<KeyRing>> {
+        self.keys.load()
     }
 
     fn clock(&self) -> &Clock {

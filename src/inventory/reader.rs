@@ -125,6 +125,24 @@ pub enum Told {
     Same(Trace),
 }
 
+/// Why a reading failed; the words are for operators.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{words}")]
+pub struct Failed {
+    pub words: String,
+    /// Waiting does not help: the source is asked for what it does not have, or in a way that cannot work.
+    pub lasting: bool,
+}
+
+impl From<String> for Failed {
+    fn from(words: String) -> Self {
+        Self {
+            words,
+            lasting: false,
+        }
+    }
+}
+
 /// What a published reading leaves for the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
@@ -154,7 +172,7 @@ impl Sink {
 }
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-type Read = dyn Fn(Request) -> Boxed<Result<Told, String>> + Send + Sync;
+type Read = dyn Fn(Request) -> Boxed<Result<Told, Failed>> + Send + Sync;
 type LookUp = dyn Fn(Identifiers) -> Boxed<Result<Vec<Unit>, String>> + Send + Sync;
 type Glance = dyn Fn() -> Option<String> + Send + Sync;
 
@@ -179,6 +197,17 @@ impl Reader {
     pub fn asked<F>(read: impl Fn(Request) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Told, String>> + Send + 'static,
+    {
+        Self::telling(move |request| {
+            let reading = read(request);
+            async move { reading.await.map_err(Failed::from) }
+        })
+    }
+
+    /// The same; an error says whether waiting helps.
+    pub fn telling<F>(read: impl Fn(Request) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Told, Failed>> + Send + 'static,
     {
         Self {
             read: Box::new(move |request| Box::pin(read(request))),

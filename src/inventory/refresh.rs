@@ -1,25 +1,20 @@
 //! One reading: read, build beside the serving, swap. A reading that fails or loses too
 //! much leaves the last good one in place. Must not know how a source speaks.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError, mpsc};
 use std::time::Instant;
 
-use arc_swap::{ArcSwap, ArcSwapOption};
-use tokio::sync::Notify;
-
-use super::frame::{Frame, Rejected};
-use super::gone::{Gone, Roll};
-use super::re_read::LookUps;
-use super::reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
+use super::admission::Check;
+use super::build::Builder;
+use super::frame::Rejected;
+use super::gone::Roll;
+use super::reader::{Current, Request, Sink, Told, Trace, Unit};
 use super::readings::Readings;
-use super::settings::Settings;
 use super::snapshot::Stamp;
 use super::status::Status;
-use super::timings::Timings;
-use super::{Builder, Check, Inventory, InventoryError};
-use crate::clock::Clock;
-use crate::seal::KeyRing;
+use super::{Inventory, spans};
+use crate::telemetry::work::Piece;
 
 /// Units on their way from the source to the builder.
 const UNITS_IN_FLIGHT: usize = 1024;
@@ -32,6 +27,9 @@ pub enum RefreshError {
     /// The source failed; its own words.
     #[error("{0}")]
     Source(String),
+    /// The same, and waiting does not help: settings, mapping and source do not fit together.
+    #[error("{0}")]
+    Mistaken(String),
     /// Too many units vanished at once.
     #[error(
         "the reading has {now} units, the last good one {before}: more vanished than the shrink guard permits; \
@@ -43,6 +41,14 @@ pub enum RefreshError {
     Memory(std::io::Error),
 }
 
+/// How a reading ended that did not fail.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Done {
+    /// With so many vehicles.
+    Published(usize),
+    Unchanged,
+}
+
 struct Read {
     builder: Builder,
     hidden: Roll,
@@ -50,56 +56,12 @@ struct Read {
 }
 
 impl Inventory {
-    /// Reads once and is ready to answer.
-    pub async fn with_reader(
-        settings: Settings,
-        reader: Reader,
-        frame: Frame,
-        check: Arc<Check>,
-        keys: Arc<KeyRing>,
-        clock: Clock,
-    ) -> Result<Arc<Self>, InventoryError> {
-        let inventory = Arc::new(Self {
-            settings,
-            frame: Arc::new(frame),
-            check,
-            reader,
-            keys,
-            clock,
-            current: ArcSwapOption::empty(),
-            gone: ArcSwap::from_pointee(Gone::default()),
-            look_ups: LookUps::default(),
-            readings: tokio::sync::Mutex::default(),
-            status: Mutex::default(),
-            timings: Timings::default(),
-            confirmed_at: AtomicI64::new(i64::MIN),
-            glanced: Mutex::default(),
-            wanted: Notify::new(),
-        });
-        inventory
-            .remember()
-            .map_err(|error| InventoryError::Source(error.to_string()))?;
-        // A person may have looked at what the process before this one did not publish.
-        if inventory.order() == Some(true) {
-            inventory.accept_shrink().await;
-        }
-        let first = inventory.refresh().await;
-        first.map_err(|error| InventoryError::Source(error.to_string()))?;
-        Ok(inventory)
-    }
-
-    fn remember(&self) -> Result<(), RefreshError> {
-        if let Some(directory) = &self.settings.directory {
-            let gone = Gone::read(directory).map_err(RefreshError::Memory)?;
-            self.gone.store(Arc::new(gone));
-        }
-        Ok(())
-    }
-
     /// Reads the source and publishes what it has, or leaves everything as it is.
     pub async fn refresh(self: &Arc<Self>) -> Result<(), RefreshError> {
         let mut readings = self.readings.lock().await;
+        let piece = Piece::begin();
         let result = self.read_and_publish(&mut readings).await;
+        spans::reading(piece, &self.settings.deployment, &result);
         if let Err(error) = &result {
             // Whatever went wrong with what changed, the next reading looks at everything.
             readings.reconciled = None;
@@ -108,10 +70,12 @@ impl Inventory {
             status.last_failure = Some(error.to_string());
             status.held = match error {
                 RefreshError::Shrunk { now, .. } => Some(*now),
-                RefreshError::Source(_) | RefreshError::Memory(_) => None,
+                RefreshError::Source(_) | RefreshError::Mistaken(_) | RefreshError::Memory(_) => {
+                    None
+                }
             };
         }
-        result
+        result.map(drop)
     }
 
     /// Lets the next reading shrink as it will: a person has looked.
@@ -122,7 +86,7 @@ impl Inventory {
     async fn read_and_publish(
         self: &Arc<Self>,
         readings: &mut Readings,
-    ) -> Result<(), RefreshError> {
+    ) -> Result<Done, RefreshError> {
         let started = Instant::now();
         let now = i64::try_from(self.clock.now().as_nanosecond()).unwrap_or(i64::MAX);
         let stamp = readings.stamp(now, &self.settings);
@@ -135,7 +99,7 @@ impl Inventory {
         };
         if same {
             self.confirm(readings, stamp, trace);
-            return Ok(());
+            return Ok(Done::Unchanged);
         }
         let before = self.offered_before();
         let inventory = Arc::clone(self);
@@ -165,11 +129,11 @@ impl Inventory {
             build_ms = status.build_ms,
             "inventory published"
         );
-        Ok(())
+        Ok(Done::Published(status.vehicles))
     }
 
     /// How many units were offered last: in this process, or by the one before it.
-    fn offered_before(&self) -> usize {
+    pub fn offered_before(&self) -> usize {
         let current = self.current.load();
         let here = current.as_ref().map(|snapshot| snapshot.len());
         here.unwrap_or_else(|| self.gone.load().live_len())
@@ -212,7 +176,13 @@ impl Inventory {
             accept: readings.accept,
         };
         let (told, taken) = tokio::join!((self.reader.read)(request), taking);
-        let told = told.map_err(RefreshError::Source)?;
+        let told = told.map_err(|failed| {
+            if failed.lasting {
+                RefreshError::Mistaken(failed.words)
+            } else {
+                RefreshError::Source(failed.words)
+            }
+        })?;
         let (builder, hidden) = taken?;
         Ok(Read {
             builder,

@@ -58,7 +58,7 @@ pub(super) fn page(
     let binding = Binding::new(&settings.deployment, caller_scope, &meaning);
     let cursor = request.pagination.cursor.as_deref();
     let cursor = cursor
-        .map(|text| Cursor::open(inventory.keys(), &binding, text, now_s))
+        .map(|text| Cursor::open(&inventory.keys(), &binding, text, now_s))
         .transpose()?;
 
     let facets = settings.facets_in_search;
@@ -87,7 +87,7 @@ pub(super) fn page(
             dealer: listing.dealer_id.clone(),
             id: listing.vehicle_id.clone(),
         }
-        .seal(inventory.keys(), &binding)
+        .seal(&inventory.keys(), &binding)
     });
     Ok(Page {
         total: shown.total,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::frame::Rejected;
 use super::gone::Identifiers;
-use super::reader::{Current, Reader, Request, Sink, Told, Trace, Unit};
+use super::reader::{Current, Failed, Reader, Request, Sink, Told, Trace, Unit};
 
 /// Sources read at one time.
 const AT_ONCE: usize = 4;
@@ -57,7 +57,7 @@ impl Reader {
         };
         let sellers: Vec<Arc<Seller>> = sellers.into_iter().map(own).collect();
         let read_sellers = sellers.clone();
-        let mut reader = Self::asked(move |request| {
+        let mut reader = Self::telling(move |request| {
             let sellers = read_sellers.clone();
             async move {
                 read(sellers.clone(), keep, request).await?;
@@ -93,7 +93,7 @@ async fn read(
     sellers: Vec<Arc<Seller>>,
     keep: Option<Duration>,
     request: Request,
-) -> Result<(), String> {
+) -> Result<(), Failed> {
     let count = sellers.len();
     let (accept, changes) = (request.accept, request.changes);
     let mut readings = stream::iter(sellers)
@@ -102,7 +102,7 @@ async fn read(
             (seller, units)
         })
         .buffer_unordered(AT_ONCE);
-    let mut away = Vec::new();
+    let (mut away, mut lasting) = (Vec::new(), true);
     // Listings sent so far: a seller counts from its own first one.
     let mut sent = 0;
     while let Some((seller, units)) = readings.next().await {
@@ -116,13 +116,19 @@ async fn read(
                 });
                 giving.await.map_err(|error| error.to_string())??;
             }
-            Err(cause) => away.push(format!("{}: {cause}", seller.dealer_id)),
+            Err(cause) => {
+                away.push(format!("{}: {cause}", seller.dealer_id));
+                lasting &= cause.lasting;
+            }
         }
     }
     if away.len() < count {
         return Ok(());
     }
-    Err(away.join("; "))
+    Err(Failed {
+        words: away.join("; "),
+        lasting,
+    })
 }
 
 /// What the sellers' last readings left out, each with its seller.
@@ -162,7 +168,7 @@ impl Seller {
         keep: Option<Duration>,
         accept: bool,
         changes: bool,
-    ) -> Result<Arc<Vec<Unit>>, String> {
+    ) -> Result<Arc<Vec<Unit>>, Failed> {
         let last = self.last().clone();
         let (sink, units) = mpsc::sync_channel(UNITS_IN_FLIGHT);
         let taking = tokio::task::spawn_blocking(move || units.into_iter().collect::<Vec<_>>());
@@ -183,11 +189,11 @@ impl Seller {
             (Ok(Told::Same(trace)), _, Some(last)) => {
                 return Ok(self.keep(Arc::clone(&last.units), trace));
             }
-            (Ok(Told::Same(_)), _, None) => "nothing was read before".to_owned(),
-            (Ok(Told::Units(_)), Err(error), _) => error.to_string(),
+            (Ok(Told::Same(_)), _, None) => Failed::from("nothing was read before".to_owned()),
+            (Ok(Told::Units(_)), Err(error), _) => Failed::from(error.to_string()),
             (Err(cause), _, _) => cause,
         };
-        tracing::warn!(dealer_id = self.dealer_id, cause, "seller not read");
+        tracing::warn!(dealer_id = self.dealer_id, %cause, "seller not read");
         if let Some(last) = &mut *self.last() {
             last.failed = true;
         }

@@ -5,6 +5,7 @@ mod oracle;
 mod differential;
 mod examples;
 mod traversal;
+mod opening;
 mod refreshing;
 mod gone;
 mod keeping;

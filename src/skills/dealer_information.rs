@@ -24,6 +24,7 @@ pub(super) fn run(
                 .ok_or_else(|| fault::dealer_not_found("/dealer_id"))?
         }
     };
+    fault::known(profile)?;
     if let Value::Object(public) = profile.to_value() {
         data.extend(public);
     }

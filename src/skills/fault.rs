@@ -4,6 +4,7 @@
 use crate::contract::{AapError, ErrorCode, Problem, Skill};
 use crate::inventory::InventoryError;
 use crate::leads::LeadError;
+use crate::profile::Profile;
 
 /// The skill is not implemented on this deployment.
 pub fn unsupported_skill(skill: Skill) -> AapError {
@@ -103,6 +104,18 @@ pub fn inventory(error: InventoryError, prefix: &str) -> AapError {
             ..AapError::internal(cause)
         },
     }
+}
+
+/// Holds that it is known where the dealer is: rooftops can lie in a source that nobody could read yet.
+pub fn known(profile: &Profile) -> Result<(), AapError> {
+    if profile.rooftops.is_empty() {
+        return Err(AapError {
+            message: "The dealer's places cannot be read at the moment. Try again later."
+                .to_owned(),
+            ..AapError::internal("no rooftop was read from the source")
+        });
+    }
+    Ok(())
 }
 
 /// An error of the lead desk. In each case nothing was accepted or sent a second time.

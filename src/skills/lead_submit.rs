@@ -32,6 +32,7 @@ pub(super) async fn run(
     if let Some(original) = replay.map_err(fault::lead)? {
         return Ok(original);
     }
+    fault::known(receiver)?;
     leads.check_consent(request).map_err(fault::lead)?;
     let listing = listing(deployment, request).await?;
     let submission = Submission {

@@ -152,6 +152,11 @@ impl Fault {
         matches!(self, Self::Unreachable | Self::Timeout)
     }
 
+    /// Whether only another configuration, or another source, can help: it is asked for what it does not have.
+    pub fn is_lasting(self) -> bool {
+        matches!(self, Self::Settings | Self::Query)
+    }
+
     /// What a person can do, where the words do not say it themselves.
     fn remedy(self) -> &'static str {
         match self {

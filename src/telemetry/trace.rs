@@ -208,9 +208,20 @@ impl Active {
 
     /// Ends the request; its spans are ready to be fetched.
     pub fn end(self, name: Cow<'static, str>, attributes: Vec<(&'static str, Word)>, failed: bool) {
+        self.end_as(Role::Server, name, attributes, failed);
+    }
+
+    /// The same for what is no request.
+    pub(super) fn end_as(
+        self,
+        role: Role,
+        name: Cow<'static, str>,
+        attributes: Vec<(&'static str, Word)>,
+        failed: bool,
+    ) {
         let ended = Ended {
             name,
-            role: Role::Server,
+            role,
             began: self.0.began,
             attributes,
             failed,

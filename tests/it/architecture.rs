@@ -18,7 +18,15 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("sources", &["mapping", "net"]),
     (
         "inventory",
-        &["mapping", "sources", "contract", "seal", "profile", "clock"],
+        &[
+            "mapping",
+            "sources",
+            "contract",
+            "seal",
+            "profile",
+            "clock",
+            "telemetry",
+        ],
     ),
     (
         "leads",
@@ -30,6 +38,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "clock",
             "profile",
             "failpoint",
+            "telemetry",
         ],
     ),
     ("oauth", &["store", "net", "seal", "clock", "contract"]),

@@ -14,6 +14,7 @@ mod app;
 mod a2a_tck;
 mod architecture;
 mod attacks;
+mod away;
 mod call;
 mod canaries;
 mod cli;

@@ -3,7 +3,8 @@
 use serde_json::json;
 
 use crate::collector::{Collector, Fields};
-use crate::process::{Process, exchange, search_request};
+use crate::fleet::lead;
+use crate::process::{Process, dealer, exchange, search_request, tool_request};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const CALLER: &str = "b7ad6b7169203331";
@@ -87,6 +88,79 @@ fn a_call_is_told_to_the_collector_in_its_callers_trace() {
     let resource = Fields::read(&messages[0].body).unwrap().all(&[1, 1]);
     assert_eq!(resource[0].pairs(1)["service.name"], "forecourt");
     assert!(!process.log().contains("geheim"));
+}
+
+/// A delivery's span: what of, where to, how it ended.
+fn check_delivery(delivery: &Fields, lead: &str) {
+    assert_eq!(delivery.number(6), Some(3), "a client's span");
+    let about = delivery.pairs(9);
+    for (name, value) in [
+        ("deployment", "a"),
+        ("lead_id", lead),
+        ("target", "crm"),
+        ("kind", "directory"),
+        ("attempt", "1"),
+        ("outcome", "delivered"),
+    ] {
+        assert_eq!(about[&format!("forecourt.{name}")], value, "{about:?}");
+    }
+    assert!(delivery.number(7) <= delivery.number(8));
+}
+
+/// What the process does of its own accord is a trace of its own, and says nothing of a buyer or of a source.
+// AAP-506
+#[test]
+fn readings_and_deliveries_are_told_by_their_outcome() {
+    let collector = Collector::start(200);
+    let files = [
+        ("conf/otlp.toml", collector.config()),
+        ("conf/b.toml", dealer("b", "Dealer b")),
+    ];
+    // b's file is missing.
+    let mut process = Process::start("", &files);
+    let mut inquiry = lead("kanarienvogel-key", &json!({ "vehicle_id": "a-1" }));
+    for place in ["/customer/first_name", "/customer/last_name", "/message"] {
+        *inquiry.pointer_mut(place).unwrap() = json!("kanarienvogel");
+    }
+    inquiry["customer"]["email"] = json!("kanarienvogel@example.com");
+    let request = tool_request("a.example", "aap_lead_submit", &inquiry);
+    let answer = exchange(process.address, &request).json();
+    let data = &answer["result"]["structuredContent"]["data"];
+    let id = data["lead_id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"));
+    process.wait_until("all is told", |_| {
+        let spans = collector.spans();
+        named(&spans, "lead delivery").len() == 1 && named(&spans, "inventory refresh").len() > 1
+    });
+    let spans = collector.spans();
+    let delivery = named(&spans, "lead delivery")[0];
+    check_delivery(delivery, id);
+    let readings = named(&spans, "inventory refresh");
+    let of = |deployment: &str| {
+        let all = readings.iter().map(|span| (span.pairs(9), *span));
+        let mut own = all.filter(|(about, _)| about["forecourt.deployment"] == deployment);
+        own.next().unwrap()
+    };
+    let (a, _) = of("a");
+    assert_eq!(a["forecourt.outcome"], "published");
+    assert_eq!(a["forecourt.vehicles"], "30");
+    let (b, failed) = of("b");
+    assert_eq!(b["forecourt.outcome"], "failed");
+    assert_eq!(b.len(), 2, "a source's words stay in the log: {b:?}");
+    assert_eq!(failed.all(&[15])[0].number(3), Some(2), "an error");
+    let of_requests = named(&spans, "POST mcp");
+    for own in readings.iter().chain([&delivery]) {
+        assert_eq!(own.hex(4), "", "it has no parent");
+        assert!(
+            of_requests
+                .iter()
+                .all(|request| request.hex(1) != own.hex(1))
+        );
+    }
+    for message in collector.messages() {
+        assert!(memchr::memmem::find(&message.body, b"kanarienvogel").is_none());
+    }
 }
 
 #[test]

@@ -52,6 +52,19 @@ impl Process {
         more: &[(&str, String)],
         prepare: impl FnOnce(&Path),
     ) -> Self {
+        let mut process = Self::start_unready(server, more, prepare);
+        process.wait_until("it is ready", |process| {
+            process.admin("/readyz").status == 200
+        });
+        process
+    }
+
+    /// The same, as soon as it has started, whether it can answer or not.
+    pub(crate) fn start_unready(
+        server: &str,
+        more: &[(&str, String)],
+        prepare: impl FnOnce(&Path),
+    ) -> Self {
         let kept = tempfile::tempdir().unwrap();
         let folder = kept.path().to_owned();
         let (address, admin) = (free(), free());
@@ -68,25 +81,27 @@ impl Process {
         );
         lay_out(&folder, more);
         prepare(&folder);
-        let child = Command::new(env!("CARGO_BIN_EXE_forecourt"))
-            .args(["serve", "--log-format", "json", "--config"])
-            .arg(folder.join("conf"))
-            .env("FORECOURT_LOG", "debug")
-            .stderr(File::create(folder.join("log")).unwrap())
-            .stdin(Stdio::null())
-            .spawn()
-            .unwrap();
         let mut process = Self {
+            child: spawn(&folder),
             folder,
             address,
             admin,
-            child,
             _kept: kept,
         };
-        process.wait_until("it is ready", |process| {
-            TcpStream::connect(process.admin).is_ok() && process.admin("/readyz").status == 200
+        process.wait_until("it has started", |process| {
+            TcpStream::connect(process.admin).is_ok() && process.admin("/startupz").status == 200
         });
         process
+    }
+
+    /// Ends it the hard way and starts it again over the same folder; its log begins anew.
+    pub(crate) fn restart(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.child = spawn(&self.folder);
+        self.wait_until("it has started again", |process| {
+            TcpStream::connect(process.admin).is_ok() && process.admin("/startupz").status == 200
+        });
     }
 
     /// Waits until something is so; the log when it never is.
@@ -127,6 +142,17 @@ impl Process {
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
+}
+
+fn spawn(folder: &Path) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_forecourt"))
+        .args(["serve", "--log-format", "json", "--config"])
+        .arg(folder.join("conf"))
+        .env("FORECOURT_LOG", "debug")
+        .stderr(File::create(folder.join("log")).unwrap())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 impl Drop for Process {

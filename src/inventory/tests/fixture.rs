@@ -103,6 +103,19 @@ impl World {
         self.try_start(reader).await.unwrap()
     }
 
+    /// Before any reading.
+    pub(super) fn open(&self, reader: Reader) -> Arc<Inventory> {
+        let opened = Inventory::open(
+            self.settings.clone(),
+            reader,
+            Frame::new(self.scope, &self.profiles, self.features.clone()),
+            Arc::new(|_: &Value| Ok(())),
+            Arc::clone(&self.keys),
+            self.clock.clone(),
+        );
+        opened.unwrap()
+    }
+
     pub(super) async fn try_start(&self, reader: Reader) -> Result<Arc<Inventory>, InventoryError> {
         Inventory::with_reader(
             self.settings.clone(),

@@ -181,7 +181,7 @@ fn a_held_reading_leaves_no_mark_and_is_accepted_whole() {
 }
 
 /// Runs the loop until `done`, and ends it.
-async fn run_until(inventory: &Arc<Inventory>, done: impl Fn() -> bool) {
+pub(super) async fn run_until(inventory: &Arc<Inventory>, done: impl Fn() -> bool) {
     let (end, ended) = watch::channel(false);
     let running = tokio::spawn(Arc::clone(inventory).run(ended));
     let patience = std::time::Instant::now();

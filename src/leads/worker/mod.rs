@@ -4,6 +4,7 @@
 mod breaker;
 mod ending;
 mod log;
+mod span;
 mod upkeep;
 
 use std::pin::pin;
@@ -22,6 +23,7 @@ use super::{Leads, LeadsError};
 use crate::delivery::{Outcome, Parcel, Target};
 use crate::failpoint;
 use crate::store::{Job, StoreError};
+use crate::telemetry::work;
 use breaker::Breaker;
 
 /// How long a worker may hold a job. Every attempt is cut off well before.
@@ -76,7 +78,8 @@ pub async fn run(leads: Arc<Leads>, stop: watch::Receiver<bool>) {
             .get(index)
             .map_or(0, |way| way.settings.concurrency);
         for _ in 0..copies {
-            workers.spawn(serve(Arc::clone(&leads), index, stop.clone()));
+            let work = serve(Arc::clone(&leads), index, stop.clone());
+            workers.spawn(work::inherited(work));
         }
     }
     let mut stop = stop;
@@ -156,6 +159,7 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
     let Some(job) = job else { return Ok(false) };
     failpoint::reached("worker.taken");
     way.breaker.spend(now);
+    let span = span::Attempt::begin(&job, way.target.kind());
     let outcome = match tokio::time::timeout(ATTEMPT, attempt(leads, way, &job)).await {
         Ok(outcome) => outcome?,
         // Nobody can say how far it got.
@@ -164,6 +168,7 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
     failpoint::reached("worker.transmitted");
     let Some(outcome) = outcome else {
         log::lease_lost(&job);
+        span.end("lease_lost");
         return Ok(true);
     };
     let outcome = outcome.within(way.settings.retry.longest);
@@ -171,7 +176,7 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
         log::paused(&job, pause);
         leads.notices.say(Event::Paused, &job.target, &job.lead_id);
     }
-    record(leads, way, &job, outcome).await;
+    record(leads, way, &job, outcome, span).await;
     failpoint::reached("worker.finished");
     Ok(true)
 }
@@ -241,10 +246,11 @@ fn parcel(leads: &Leads, way: &Way, job: &Job) -> Result<Parcel, String> {
 }
 
 /// Writes down how the attempt ended, trying for a while: what is not written down would be held later.
-async fn record(leads: &Leads, way: &Way, job: &Job, outcome: Outcome) {
+async fn record(leads: &Leads, way: &Way, job: &Job, outcome: Outcome, span: span::Attempt<'_>) {
     let now = leads.clock.now();
     let ending = ending::of(job, &way.settings.retry, outcome, now);
     log::attempted(job, way.target.kind(), &ending);
+    span.end(ending.state.id());
     leads.counters.ended(ending.state);
     if let Some(event) = Event::of(ending.state) {
         leads.notices.say(event, &job.target, &job.lead_id);
