@@ -4,6 +4,7 @@
 
 pub mod metric;
 pub mod otlp;
+mod span;
 pub mod trace;
 mod traceparent;
 pub mod work;

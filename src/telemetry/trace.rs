@@ -7,43 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+pub use super::span::{Role, Span, Word};
 use super::traceparent::{Parent, SpanId, TraceId, span_id};
 
 /// Spans that wait to be fetched; further ones are counted and dropped.
 const MOST_WAITING: usize = 4096;
 /// Spans of one request.
 const MOST_OF_ONE: usize = 32;
-
-/// Which side of a call a span is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    Internal,
-    Server,
-    Client,
-}
-
-/// What an attribute says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
-    Fixed(&'static str),
-    Text(String),
-    Number(i64),
-}
-
-/// A finished span.
-#[derive(Clone, Debug)]
-pub struct Span {
-    pub trace_id: TraceId,
-    pub span_id: SpanId,
-    pub parent: Option<SpanId>,
-    pub name: Cow<'static, str>,
-    pub role: Role,
-    /// Unix time.
-    pub began_ns: u64,
-    pub ended_ns: u64,
-    pub attributes: Vec<(&'static str, Word)>,
-    pub failed: bool,
-}
 
 /// Keeps the spans of this process until they are fetched.
 #[derive(Debug)]
