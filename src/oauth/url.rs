@@ -98,13 +98,15 @@ pub(super) fn https_host(url: &str) -> Option<String> {
     is_host(host).then(|| host.to_ascii_lowercase())
 }
 
-/// A name, or an IPv6 address in its brackets. What is left of a wrong port is neither: two readers would see two
-/// hosts in it.
+/// A name without empty labels (but for the root's, at its end), or an IPv6 address in its brackets. What is left of
+/// a wrong port is neither: two readers would see two hosts in it.
 fn is_host(host: &str) -> bool {
-    match host.strip_prefix('[').map(|rest| rest.strip_suffix(']')) {
-        Some(address) => address.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
-        None => !host.is_empty() && !host.contains([':', '@', '[', ']']),
+    if let Some(rest) = host.strip_prefix('[') {
+        let address = rest.strip_suffix(']');
+        return address.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
     }
+    let name = host.strip_suffix('.').unwrap_or(host);
+    name.split('.').all(|label| !label.is_empty()) && !host.contains([':', '@', '[', ']'])
 }
 
 /// What a `client_id` must look like before anything is fetched for it.
