@@ -38,9 +38,9 @@ pub(super) struct Builder<'a> {
 #[derive(Debug)]
 pub(super) struct Built {
     pub(super) deployment: Arc<Deployment>,
-    prints: Prints,
+    pub(super) prints: Prints,
     /// Rooftops that lie in the source could not be read: it is to be built again when they can.
-    incomplete: bool,
+    pub(super) incomplete: bool,
 }
 
 impl Builder<'_> {
@@ -138,13 +138,6 @@ impl Builder<'_> {
             mcp: oauth.mcp(mcp, name).map(gate),
             a2a: oauth.a2a(a2a, name).map(gate),
         })
-    }
-
-    /// What is served now, where it has the same inventory.
-    pub(super) fn same_inventory(&self) -> Option<&Built> {
-        let prints = &self.settings.prints;
-        let same = |before: &&Built| before.prints.inventory == prints.inventory;
-        self.before.filter(same).filter(|before| !before.incomplete)
     }
 
     /// The inventory, read once where that can be done now.

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::build::Builder;
+use super::build::{Builder, Built};
 use super::{AppError, with_rooftops};
 use crate::config;
 use crate::inventory::{Failed, Inventory, InventoryError, Reader, RefreshError};
@@ -66,6 +66,13 @@ impl Builder<'_> {
         }
         self.tell(&error.to_string());
         Ok(())
+    }
+
+    /// What is served now, where it has the same inventory.
+    pub(super) fn same_inventory(&self) -> Option<&Built> {
+        let prints = &self.settings.prints;
+        let same = |before: &&Built| before.prints.inventory == prints.inventory;
+        self.before.filter(same).filter(|before| !before.incomplete)
     }
 
     fn tell(&self, reason: &str) {

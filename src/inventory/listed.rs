@@ -2,10 +2,18 @@
 
 use std::sync::Arc;
 
-use super::Found;
+use super::Listing;
 use super::pages::Shown;
 use super::snapshot::Snapshot;
 use crate::contract::{Answer, Fragment};
+
+/// One listing on a page.
+#[derive(Clone, Debug)]
+pub struct Found {
+    pub listing: Arc<Listing>,
+    /// Statute miles, rounded to 0.001, when the request had `near`.
+    pub distance_mi: Option<f64>,
+}
 
 /// The vehicles of one page.
 #[derive(Debug)]

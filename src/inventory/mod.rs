@@ -62,7 +62,7 @@ pub use build::Builder;
 pub use features::Vocabulary;
 pub use frame::{Frame, Rejected};
 pub use gone::Identifiers;
-pub use listed::Vehicles;
+pub use listed::{Found, Vehicles};
 pub use reader::{Current, Failed, Reader, Request, Sink, Told, Trace, Unit};
 pub use refresh::RefreshError;
 pub use sellers::SellerReader;
@@ -229,14 +229,6 @@ pub struct Page {
     pub vehicles: Vehicles,
     /// When configured: the Facets object over the full set.
     pub facets: Option<Arc<Fragment>>,
-}
-
-/// One listing on a page.
-#[derive(Clone, Debug)]
-pub struct Found {
-    pub listing: Arc<Listing>,
-    /// Statute miles, rounded to 0.001, when the request had `near`.
-    pub distance_mi: Option<f64>,
 }
 
 /// One published vehicle with its finished JSON.

@@ -114,7 +114,8 @@ impl Process {
                 "not: {what}\n{}",
                 self.log()
             );
-            std::thread::yield_now();
+            // A look is a connection: without a pause they would use up the machine's ports.
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 

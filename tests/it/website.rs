@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -57,7 +58,7 @@ impl Nginx {
         let mut nginx = Self { address, child };
         while TcpStream::connect(address).is_err() {
             assert!(nginx.child.try_wait().unwrap().is_none(), "nginx ended");
-            std::thread::yield_now();
+            std::thread::sleep(Duration::from_millis(10));
         }
         nginx
     }
