@@ -1,5 +1,6 @@
 //! All that is counted in the process, read from where it is counted. Must not count anything itself.
 
+mod inventories;
 mod leads;
 
 use std::sync::atomic::Ordering;
@@ -19,7 +20,7 @@ impl Ops {
         );
         let mut families = vec![build.with(&version, Value::Whole(1))];
         families.extend(self.calls());
-        families.extend(self.inventories());
+        families.extend(inventories::families(self));
         families.extend(leads::families(self).await);
         let mut fetches = Family::new(
             "forecourt_client_fetches_total",
@@ -73,52 +74,6 @@ impl Ops {
             }
         }
         [calls, durations]
-    }
-
-    fn inventories(&self) -> [Family; 7] {
-        let gauge = |name, help| Family::new(name, Kind::Gauge, help);
-        let mut age = gauge(
-            "forecourt_inventory_age_seconds",
-            "Since the reading that is served.",
-        );
-        let mut vehicles = gauge("forecourt_inventory_vehicles", "Vehicles that are offered.");
-        let mut rejected = gauge(
-            "forecourt_inventory_rejected",
-            "Rows of the last reading that were left out.",
-        );
-        let mut dirty = gauge(
-            "forecourt_inventory_dirty_fields",
-            "Fields of the last reading that were left out.",
-        );
-        let mut failures = gauge(
-            "forecourt_inventory_failed_readings",
-            "Readings that failed since the last good one.",
-        );
-        let mut held = gauge(
-            "forecourt_inventory_held",
-            "Vehicles of a reading that waits for a person.",
-        );
-        let mut answers = gauge(
-            "forecourt_inventory_answers",
-            "1 while there is an inventory that is young enough to be served.",
-        );
-        for deployment in &self.deployments {
-            let Some(inventory) = &deployment.inventory else {
-                continue;
-            };
-            let (status, labels) = (inventory.status(), [("deployment", deployment.id.as_str())]);
-            // Without a reading there is nothing to count: a 0 would say that every car is gone.
-            if let Some(age_s) = status.age_s {
-                age.add(&labels, Value::Whole(age_s));
-                vehicles.add(&labels, whole(status.vehicles as u64));
-                rejected.add(&labels, whole(status.rejected.total()));
-                dirty.add(&labels, whole(status.dirty.total()));
-            }
-            failures.add(&labels, whole(status.failures));
-            held.add(&labels, whole(status.held.unwrap_or(0) as u64));
-            answers.add(&labels, whole(u64::from(inventory.answers())));
-        }
-        [age, vehicles, rejected, dirty, failures, held, answers]
     }
 }
 

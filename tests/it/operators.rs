@@ -105,6 +105,30 @@ fn metrics_tell_calls_by_binding_skill_deployment_and_code() {
 }
 
 #[test]
+fn metrics_tell_what_the_index_takes_and_how_long_it_takes() {
+    let process = Process::start("", &[]);
+    for _ in 0..3 {
+        assert_eq!(process.search("a.example").status, 200);
+    }
+    let samples = samples(&process.admin("/metrics").text);
+    let value = |name: &str, more: &str| -> f64 {
+        let series = format!("forecourt_inventory_{name}{{deployment=\"a\"{more}}}");
+        let value = samples.get(&series);
+        value.unwrap_or_else(|| panic!("{series}")).parse().unwrap()
+    };
+    let is = |value: f64, wanted: u32| assert!((value - f64::from(wanted)).abs() < 0.01);
+    is(value("generation", ""), 1);
+    is(value("gone", ""), 0);
+    is(value("query_duration_seconds_count", ",kind=\"search\""), 3);
+    let mut kinds = samples.keys().filter(|series| series.contains("kind="));
+    assert!(kinds.all(|series| series.contains("\"search\"")));
+    for part in ["columns", "orders", "look_up"] {
+        assert!(value("index_bytes", &format!(",part=\"{part}\"")) > 0.0);
+    }
+    assert!(value("reading_seconds", "") >= 0.0 && value("build_seconds", "") >= 0.0);
+}
+
+#[test]
 fn metrics_tell_what_became_of_leads() {
     let mut process = Process::start("", &[]);
     let inquiry = lead("metrics", &json!({ "condition": "used" }));
