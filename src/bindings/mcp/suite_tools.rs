@@ -147,10 +147,12 @@ fn progress(token: &Value, result: &str) -> Response<Rope> {
         let params = json!({"progressToken": token, "progress": progress, "total": 100});
         json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}).to_string()
     };
-    let events = [note(0), note(50), note(100)].map(|note| answer::event(&note));
-    let before = events.iter().map(|event| event.body().as_ref());
-    let last = answer::event(result);
-    let body: Vec<&[u8]> = before.chain([last.body().as_ref()]).collect();
-    let body = Bytes::from(body.concat());
-    last.map(|_| body)
+    let mut events = Rope::default();
+    for note in [note(0), note(50), note(100)] {
+        events.append(answer::event(note.into()).into_body());
+    }
+    answer::event(result.to_owned().into()).map(|last| {
+        events.append(last);
+        events
+    })
 }
