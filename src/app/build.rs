@@ -38,9 +38,9 @@ pub(super) struct Builder<'a> {
 #[derive(Debug)]
 pub(super) struct Built {
     pub(super) deployment: Arc<Deployment>,
-    pub(super) prints: Prints,
+    prints: Prints,
     /// Rooftops that lie in the source could not be read: it is to be built again when they can.
-    pub(super) incomplete: bool,
+    incomplete: bool,
 }
 
 impl Builder<'_> {
@@ -78,7 +78,7 @@ impl Builder<'_> {
             .as_ref()
             .map(|issuer| format!("{}/openapi.json", issuer.settings().resource));
         let profiles = self.profiles().await;
-        let incomplete = !profiles.unread.is_empty();
+        let incomplete = profiles.is_incomplete();
         let parts = Parts {
             id: settings.id.clone(),
             domain: settings.domain.clone(),
@@ -138,6 +138,13 @@ impl Builder<'_> {
             mcp: oauth.mcp(mcp, name).map(gate),
             a2a: oauth.a2a(a2a, name).map(gate),
         })
+    }
+
+    /// What is served now, where it has the same inventory.
+    pub(super) fn same_inventory(&self) -> Option<&Built> {
+        let prints = &self.settings.prints;
+        let same = |before: &&Built| before.prints.inventory == prints.inventory;
+        self.before.filter(same).filter(|before| !before.incomplete)
     }
 
     /// The inventory, read once where that can be done now.
@@ -227,11 +234,7 @@ impl Builder<'_> {
                 deployment: self.settings.id.clone(),
                 cause,
             })?;
-        let unread = profiles
-            .all
-            .get(at)
-            .filter(|_| profiles.unread.contains(&at));
-        if let Some(profile) = unread {
+        if let Some(profile) = profiles.unread(at) {
             return Ok(self.rooftop_reader(profile, inventory));
         }
         let mapping = Arc::clone(&inventory.mapping);

@@ -1,15 +1,13 @@
 //! What becomes of a deployment whose inventory is read for the first time. A source that is away, or whose
 //! reading is held, keeps neither this deployment's other skills nor anybody else from being served: it is tried
-//! again. Only what waiting cannot mend stops a start. Must not read.
+//! again. Only what waiting cannot mend stops a start. Must not know how a source is read.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::build::{Builder, Built};
-use super::{AppError, with_rooftops};
-use crate::config;
-use crate::inventory::{Failed, Inventory, InventoryError, Reader, RefreshError};
-use crate::profile::Profile;
+use super::AppError;
+use super::build::Builder;
+use crate::inventory::{Inventory, InventoryError, RefreshError};
 use crate::telemetry::work;
 
 /// So long is a source waited for before the deployment is served without it.
@@ -68,13 +66,6 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What is served now, where it has the same inventory.
-    pub(super) fn same_inventory(&self) -> Option<&Built> {
-        let prints = &self.settings.prints;
-        let same = |before: &&Built| before.prints.inventory == prints.inventory;
-        self.before.filter(same).filter(|before| !before.incomplete)
-    }
-
     fn tell(&self, reason: &str) {
         let deployment = &self.settings.id;
         tracing::error!(
@@ -95,33 +86,5 @@ impl Builder<'_> {
                 "vehicles name a rooftop that the profile lacks; `forecourt mappings check` names it"
             );
         }
-    }
-
-    /// Reads rooftops that could not be read, and has the deployment built anew with them; it yields no unit.
-    pub(super) fn rooftop_reader(
-        &self,
-        profile: &Arc<Profile>,
-        inventory: &config::Inventory,
-    ) -> Reader {
-        let parts = Arc::new((
-            Arc::clone(profile),
-            inventory.source.clone(),
-            Arc::clone(&inventory.mapping),
-        ));
-        let wanted = Arc::clone(&self.ground.wanted);
-        Reader::telling(move |_| {
-            let (parts, wanted) = (Arc::clone(&parts), Arc::clone(&wanted));
-            async move {
-                let (profile, source, mapping) = &*parts;
-                let read = with_rooftops(profile, source, mapping).await;
-                read.map_err(|error| Failed {
-                    words: error.to_string(),
-                    lasting: error.fault.is_lasting(),
-                })?;
-                wanted.notify_one();
-                let words = "the rooftops can be read; the deployment is built with them now";
-                Err(Failed::from(words.to_owned()))
-            }
-        })
     }
 }

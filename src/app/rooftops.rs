@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::build::Builder;
 use super::first::PATIENCE;
 use crate::config;
+use crate::inventory::{Failed, Reader};
 use crate::mapping::{Mapping, Row, Tables};
 use crate::profile::{Profile, Rooftop};
 use crate::sources::{self, Source, SourceError};
@@ -15,7 +16,18 @@ use crate::sources::{self, Source, SourceError};
 pub(super) struct Profiles {
     pub(super) all: Vec<Arc<Profile>>,
     /// The places of those whose rooftops could not be read.
-    pub(super) unread: Vec<usize>,
+    unread: Vec<usize>,
+}
+
+impl Profiles {
+    pub(super) fn is_incomplete(&self) -> bool {
+        !self.unread.is_empty()
+    }
+
+    /// The profile at this place, if its rooftops could not be read.
+    pub(super) fn unread(&self, at: usize) -> Option<&Arc<Profile>> {
+        self.all.get(at).filter(|_| self.unread.contains(&at))
+    }
 }
 
 /// The profile with its rooftops, and what is wrong with those that were read.
@@ -117,6 +129,34 @@ impl Builder<'_> {
         };
         self.tell_profile(&format!("rooftops could not be read: {cause}"));
         None
+    }
+
+    /// Reads rooftops that could not be read, and has the deployment built anew with them; it yields no unit.
+    pub(super) fn rooftop_reader(
+        &self,
+        profile: &Arc<Profile>,
+        inventory: &config::Inventory,
+    ) -> Reader {
+        let parts = Arc::new((
+            Arc::clone(profile),
+            inventory.source.clone(),
+            Arc::clone(&inventory.mapping),
+        ));
+        let wanted = Arc::clone(&self.ground.wanted);
+        Reader::telling(move |_| {
+            let (parts, wanted) = (Arc::clone(&parts), Arc::clone(&wanted));
+            async move {
+                let (profile, source, mapping) = &*parts;
+                let read = with_rooftops(profile, source, mapping).await;
+                read.map_err(|error| Failed {
+                    words: error.to_string(),
+                    lasting: error.fault.is_lasting(),
+                })?;
+                wanted.notify_one();
+                let words = "the rooftops can be read; the deployment is built with them now";
+                Err(Failed::from(words.to_owned()))
+            }
+        })
     }
 
     fn tell_profile(&self, finding: &str) {

@@ -25,8 +25,6 @@ const LEAST_PAUSE: Duration = Duration::from_secs(1);
 pub(super) struct Pause {
     /// Until the next one is due.
     pub(super) due: Duration,
-    /// Until one may begin that somebody asks for.
-    pub(super) earliest: Duration,
     /// Until one may begin because the file is another one, or because a person says so: what failed before tells
     /// nothing of it.
     pub(super) news: Duration,
@@ -43,7 +41,6 @@ impl Pause {
         if failures == 0 {
             return Self {
                 due: interval.mul_f64(spread).max(took),
-                earliest: news,
                 news,
             };
         }
@@ -53,11 +50,7 @@ impl Pause {
             .min(LONGEST_RETRY.max(interval))
             .mul_f64(spread)
             .max(took);
-        Self {
-            due: wait,
-            earliest: wait,
-            news,
-        }
+        Self { due: wait, news }
     }
 }
 
@@ -85,11 +78,6 @@ impl Inventory {
         }
     }
 
-    /// Asks for a reading as soon as the source may be bothered again.
-    pub fn refresh_soon(&self) {
-        self.wanted.notify_one();
-    }
-
     async fn keep_fresh(self: &Arc<Self>) {
         // Where nothing could be read at the start, the next try comes as after any failure.
         let mut failures = u32::from(!self.was_read());
@@ -113,13 +101,8 @@ impl Inventory {
 
     /// Waits until there is a reason to read, and the source may be bothered for it.
     async fn occasion(&self, ended: Instant, pause: Pause, seen: &mut Option<String>) {
-        let asked = async {
-            self.wanted.notified().await;
-            sleep_until(ended + pause.earliest).await;
-        };
         tokio::select! {
             () = sleep_until(ended + pause.due) => {}
-            () = asked => {}
             accept = self.news(seen) => {
                 if accept {
                     self.accept_shrink().await;

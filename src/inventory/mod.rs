@@ -90,8 +90,6 @@ pub struct Inventory {
     confirmed_at: AtomicI64,
     /// How the source looked when the last reading began.
     glanced: std::sync::Mutex<Option<String>>,
-    /// Somebody wants a reading now.
-    wanted: tokio::sync::Notify,
 }
 
 /// Asks the running process whose inventory remembers in `directory` ([`Settings::directory`]) to read its

@@ -5,7 +5,6 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use tokio::sync::Notify;
 
 use super::admission::Check;
 use super::frame::Frame;
@@ -45,7 +44,6 @@ impl Inventory {
             timings: Timings::default(),
             confirmed_at: AtomicI64::new(i64::MIN),
             glanced: Mutex::default(),
-            wanted: Notify::new(),
         });
         inventory
             .remember()

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
-use sqlx::{ConnectOptions as _, Connection as _};
 
-use crate::fleet::{feed, lead};
+use crate::dms::{DMS, sql};
+use crate::fleet::{feed, lead, profile};
 use crate::process::{Process, call, dealer, exchange, tool_request, total};
 
 /// A dealer whose source is asked again after a second.
@@ -325,37 +325,6 @@ fn a_reload_never_exchanges_a_good_inventory_for_none() {
     assert_eq!(total(&process.search("b.example")), 7);
 }
 
-const DMS: &str = r#"
-name = "DMS"
-[source]
-kind = "sql"
-query = "SELECT id, model, '2026-11-29T10:00:00Z' AS changed FROM car"
-key = "id"
-[fields]
-vehicle_id = "id"
-model = "model"
-status = { value = "available" }
-[updated_at]
-provenance = "source_column"
-from = "changed"
-steps = [{ datetime = "rfc3339" }]
-"#;
-
-fn sql(file: &Path, text: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let options = sqlx::sqlite::SqliteConnectOptions::new();
-        let options = options.filename(file).create_if_missing(true);
-        let mut session = options.connect().await.unwrap();
-        let text = sqlx::AssertSqlSafe(text.to_owned());
-        sqlx::raw_sql(text).execute(&mut session).await.unwrap();
-        session.close().await.unwrap();
-    });
-}
-
 /// A column that the source never had is a mistake of the configuration; one that it lost is the source's.
 #[test]
 fn an_unknown_column_stops_the_first_start_and_no_later_one() {
@@ -438,18 +407,23 @@ fn a_source_that_takes_the_call_and_says_nothing_holds_nobody_up_for_long() {
     assert!(process.log().contains("its reading goes on"));
 }
 
+/// Where a mapping finds rooftops, and what a database of them is made with.
+const PLACES: &str = "[profile]\nname = \"name\"\nphones = { sales = \"phone\" }\n\
+    [profile.source]\nkind = \"sql\"\nquery = \"SELECT name, phone FROM place\"\nkey = \"name\"\n";
+const PLACE_AND_CAR: &str = "\
+    CREATE TABLE place (name TEXT, phone TEXT); INSERT INTO place VALUES ('North', '+1-503-555-0100');\
+    CREATE TABLE car (id TEXT, model TEXT); INSERT INTO car VALUES ('1', 'A')";
+
 /// Rooftops that lie in the source come with it.
 // AAP-354
 #[test]
 fn a_dealer_whose_places_lie_in_the_source_gets_them_when_it_is_back() {
-    let places = "[profile]\nname = \"name\"\nphones = { sales = \"phone\" }\n\
-                  [profile.source]\nkind = \"sql\"\nquery = \"SELECT name, phone FROM place\"\nkey = \"name\"\n";
     let of_sql = "[deployments.d]\ndomain = \"d.example\"\n[deployments.d.profile]\nname = \"Dealer d\"\n\
          [deployments.d.inventory]\nmapping = \"../dms.toml\"\nrefresh_interval_s = 1\n\
          source = { kind = \"sql\", url = \"sqlite://../d.sqlite\" }\n\
          [deployments.d.leads.deliveries.crm]\nkind = \"directory\"\npath = \"../crm-d\"\n";
     let files = [
-        ("dms.toml", format!("{DMS}{places}")),
+        ("dms.toml", format!("{DMS}{PLACES}")),
         ("conf/d.toml", of_sql.to_owned()),
     ];
     let mut process = Process::start_unready("", &files, |_| {});
@@ -471,11 +445,7 @@ fn a_dealer_whose_places_lie_in_the_source_gets_them_when_it_is_back() {
             "{tool}"
         );
     }
-    sql(
-        &process.folder.join("d.sqlite"),
-        "CREATE TABLE place (name TEXT, phone TEXT); INSERT INTO place VALUES ('North', '+1-503-555-0100');\
-         CREATE TABLE car (id TEXT, model TEXT); INSERT INTO car VALUES ('1', 'A')",
-    );
+    sql(&process.folder.join("d.sqlite"), PLACE_AND_CAR);
     process.wait_until("it is healed", |process| {
         process.admin("/readyz").text.contains("\"ok\"")
     });
@@ -489,4 +459,41 @@ fn a_dealer_whose_places_lie_in_the_source_gets_them_when_it_is_back() {
     assert_eq!(total(&process.search("d.example")), 1);
     let taken = answer(&process, "d.example", "aap_lead_submit", &general);
     assert_eq!(taken["type"], "lead.submit.response", "{taken}");
+}
+
+/// A marketplace is served while one seller's places cannot be read; that seller alone waits for them.
+// AAP-354 AAP-489
+#[test]
+fn one_seller_whose_places_cannot_be_read_holds_no_other_up() {
+    let seller = "deployments.market.sellers";
+    let market = format!(
+        "[deployments.market]\ndomain = \"market.example\"\nscope = \"aggregate\"\n{}\
+         [deployments.market.inventory]\nrefresh_interval_s = 1\nwatch_interval_ms = 0\n{}\
+         [{seller}.north.inventory]\nmapping = \"../mapping.toml\"\n\
+         source = {{ kind = \"feed\", path = \"../a.csv\" }}\n\
+         [{seller}.south.profile]\nname = \"South Cars\"\n\
+         [{seller}.south.inventory]\nmapping = \"../dms.toml\"\n\
+         source = {{ kind = \"sql\", url = \"sqlite://../d.sqlite\" }}\n\
+         [deployments.market.leads.deliveries.crm]\nkind = \"directory\"\npath = \"../crm\"\n",
+        profile("deployments.market.profile", "The Market"),
+        profile(&format!("{seller}.north.profile"), "North Motors"),
+    );
+    let files = [
+        ("dms.toml", format!("{DMS}{PLACES}")),
+        ("conf/market.toml", market),
+    ];
+    let host = "market.example";
+    let mut process = Process::start_unready("", &files, |_| {});
+    assert_eq!(total(&process.search(host)), 30, "north's cars");
+    let of = |id: &str| json!({ "type": "dealer.information.request", "dealer_id": id });
+    let tool = "aap_dealer_information";
+    let north = answer(&process, host, tool, &of("north"));
+    assert_eq!(north["data"]["dealer_id"], "north", "{north}");
+    assert_eq!(refused(&process, host, tool, &of("south")), internal());
+    sql(&process.folder.join("d.sqlite"), PLACE_AND_CAR);
+    process.wait_until("south is there", |process| {
+        total(&process.search(host)) == 31
+    });
+    let south = answer(&process, host, tool, &of("south"));
+    assert_eq!(south["data"]["rooftops"][0]["name"], "North", "{south}");
 }

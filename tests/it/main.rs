@@ -21,6 +21,7 @@ mod cli;
 mod collector;
 mod discovery_http;
 mod doctor;
+mod dms;
 mod documents;
 mod mask;
 mod edge;

@@ -1,29 +1,11 @@
 //! `forecourt inventory refresh` beside a running `serve`: the source is read now, a reading that lost too much
 //! waits for `--accept`, and nobody else's inventory is touched.
 
-use std::path::Path;
 use std::process::{Command, Output};
 
-use sqlx::{ConnectOptions as _, Connection as _};
-
+use crate::dms::{DMS, sql};
 use crate::fleet::profile;
 use crate::process::{Process, total};
-
-const MAPPING: &str = r#"
-name = "DMS"
-[source]
-kind = "sql"
-query = "SELECT id, model, '2026-11-29T10:00:00Z' AS changed FROM car"
-key = "id"
-[fields]
-vehicle_id = "id"
-model = "model"
-status = { value = "available" }
-[updated_at]
-provenance = "source_column"
-from = "changed"
-steps = [{ datetime = "rfc3339" }]
-"#;
 
 /// A dealer whose database nobody reads before tomorrow, unless somebody asks.
 fn dealer(id: &str) -> String {
@@ -34,21 +16,6 @@ fn dealer(id: &str) -> String {
          [deployments.{id}.leads.deliveries.crm]\nkind = \"directory\"\npath = \"../crm-{id}\"\n",
         profile(&format!("deployments.{id}.profile"), "The Dealer")
     )
-}
-
-fn run(file: &Path, sql: &str) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let options = sqlx::sqlite::SqliteConnectOptions::new();
-        let options = options.filename(file).create_if_missing(true);
-        let mut session = options.connect().await.unwrap();
-        let sql = sqlx::AssertSqlSafe(sql.to_owned());
-        sqlx::raw_sql(sql).execute(&mut session).await.unwrap();
-        session.close().await.unwrap();
-    });
 }
 
 const CARS: &str = "INSERT INTO car VALUES ('1', 'A'), ('2', 'B'), ('3', 'C'), ('4', 'D');";
@@ -75,14 +42,14 @@ fn metric(process: &Process, name: &str, deployment: &str) -> String {
 #[test]
 fn an_operator_has_a_source_read_now() {
     let files = [
-        ("dms.toml", MAPPING.to_owned()),
+        ("dms.toml", DMS.to_owned()),
         ("conf/b.toml", dealer("b")),
         ("conf/c.toml", dealer("c")),
     ];
     let mut process = Process::start_with("", &files, |folder| {
         for id in ["b", "c"] {
             let table = format!("CREATE TABLE car (id TEXT, model TEXT); {CARS}");
-            run(&folder.join(format!("{id}.sqlite")), &table);
+            sql(&folder.join(format!("{id}.sqlite")), &table);
         }
     });
     let (b, c) = (
@@ -90,8 +57,8 @@ fn an_operator_has_a_source_read_now() {
         process.folder.join("c.sqlite"),
     );
     assert_eq!(total(&process.search("b.example")), 4);
-    run(&b, "INSERT INTO car VALUES ('5', 'E')");
-    run(&c, "INSERT INTO car VALUES ('5', 'E')");
+    sql(&b, "INSERT INTO car VALUES ('5', 'E')");
+    sql(&c, "INSERT INTO car VALUES ('5', 'E')");
     let asked = refresh(&process, &["--deployment", "b"]);
     assert_eq!(asked.status.code(), Some(0), "{asked:?}");
     let said = String::from_utf8(asked.stdout).unwrap();
@@ -107,7 +74,7 @@ fn an_operator_has_a_source_read_now() {
         "c was not asked for"
     );
 
-    run(&b, "DELETE FROM car WHERE id > '1'");
+    sql(&b, "DELETE FROM car WHERE id > '1'");
     assert_eq!(
         refresh(&process, &["--deployment", "b"]).status.code(),
         Some(0)

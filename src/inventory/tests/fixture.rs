@@ -117,15 +117,10 @@ impl World {
     }
 
     pub(super) async fn try_start(&self, reader: Reader) -> Result<Arc<Inventory>, InventoryError> {
-        Inventory::with_reader(
-            self.settings.clone(),
-            reader,
-            Frame::new(self.scope, &self.profiles, self.features.clone()),
-            Arc::new(|_: &Value| Ok(())),
-            Arc::clone(&self.keys),
-            self.clock.clone(),
-        )
-        .await
+        let inventory = self.open(reader);
+        let first = inventory.first_reading().await;
+        first.map_err(|error| InventoryError::Source(error.to_string()))?;
+        Ok(inventory)
     }
 }
 
