@@ -7,7 +7,6 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
-use http_body_util::Either;
 use hyper::body::Incoming;
 use serde_json::json;
 use tracing::Instrument as _;
@@ -25,12 +24,9 @@ use crate::bindings::Rope;
 use crate::deployment::Deployment;
 use crate::telemetry::trace::Active;
 
-/// A body on its way out: ours, or the website's.
-pub(super) type Outgoing = Either<Written, Incoming>;
-
 /// An answer and who gave it.
 pub(super) struct Answered {
-    pub(super) answer: Response<Outgoing>,
+    pub(super) answer: Response<Written>,
     pub(super) by: Answerer,
     pub(super) deployment: Option<Arc<Deployment>>,
 }
@@ -38,7 +34,7 @@ pub(super) struct Answered {
 impl Answered {
     fn ours(by: Answerer, answer: Response<impl Into<Rope>>) -> Self {
         Self {
-            answer: answer.map(|body| Either::Left(Written::from(body.into()))),
+            answer: answer.map(|body| body.into().into()),
             by,
             deployment: None,
         }
@@ -50,7 +46,7 @@ pub(super) async fn answer(
     shared: &Shared,
     origin: Origin,
     request: Request<Incoming>,
-) -> Response<Outgoing> {
+) -> Response<Written> {
     let started = Instant::now();
     let request_id = uuid::Uuid::now_v7().simple().to_string();
     let span = tracing::info_span!("request", request_id);

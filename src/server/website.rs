@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Version};
-use http_body_util::Either;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 
 use super::proxies::Asker;
-use super::request::{Outgoing, problem};
+use super::request::problem;
+use super::written::Written;
 use crate::bindings::Rope;
 use crate::net::{NetError, Policy, Upstream};
 use crate::telemetry::trace::{self, Outward, Word};
@@ -68,7 +68,7 @@ impl Website {
         asker: Asker,
         host: &str,
         mut request: Request<Incoming>,
-    ) -> Response<Outgoing> {
+    ) -> Response<Written> {
         let wanted = upgrade(request.version(), request.headers());
         let client = wanted.as_ref().map(|_| hyper::upgrade::on(&mut request));
         let Some(mut request) = outbound(asker, host, request, wanted.as_ref()) else {
@@ -95,7 +95,7 @@ impl Website {
 }
 
 /// What a client is told of a website that gave no answer.
-fn away(error: &NetError) -> Response<Outgoing> {
+fn away(error: &NetError) -> Response<Written> {
     tracing::warn!(%error, "website");
     if matches!(error, NetError::Timeout | NetError::ConnectTimeout) {
         refused(StatusCode::GATEWAY_TIMEOUT, "The website does not answer.")
@@ -119,8 +119,8 @@ fn end_trace(traced: Outward, answer: Option<&Response<Incoming>>) {
     traced.end("website", status.into_iter().collect(), answer.is_none());
 }
 
-fn refused(status: StatusCode, words: &str) -> Response<Outgoing> {
-    problem(status, "website", words).map(|body| Either::Left(Rope::from(body).into()))
+fn refused(status: StatusCode, words: &str) -> Response<Written> {
+    problem(status, "website", words).map(|body| Rope::from(body).into())
 }
 
 /// Ends when nothing has moved for so long.
@@ -206,7 +206,7 @@ fn outbound(
 }
 
 /// The answer as the client gets it.
-fn inbound(mut answer: Response<Incoming>, client: Option<OnUpgrade>) -> Response<Outgoing> {
+fn inbound(mut answer: Response<Incoming>, client: Option<OnUpgrade>) -> Response<Written> {
     let changes = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
     let protocol = answer.headers().get(header::UPGRADE).cloned();
     let website = changes.then(|| hyper::upgrade::on(&mut answer));
@@ -225,7 +225,7 @@ fn inbound(mut answer: Response<Incoming>, client: Option<OnUpgrade>) -> Respons
         (Some(_), None) => return refused(StatusCode::BAD_GATEWAY, "The website misbehaves."),
         (None, _) => {}
     }
-    answer.map(Either::Right)
+    answer.map(Written::PassedOn)
 }
 
 /// Carries bytes both ways until both sides have ended.
