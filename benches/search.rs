@@ -251,7 +251,7 @@ fn bench(criterion: &mut Criterion) {
         group.sample_size(20);
         for Query { name, filters } in queries() {
             let request = SearchRequest {
-                filters: Some(filters.clone()),
+                filters: Some(filters.clone().into()),
                 ..SearchRequest::default()
             };
             let page = inventory.search(&request, "anonymous").expect("a page");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tracing::Instrument as _;
 
-use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Skill};
+use crate::contract::{AapError, Answer, Binding, Caller, ErrorCode, Payload, Skill};
 use crate::deployment::Deployment;
 use crate::skills;
 use crate::telemetry::trace::{self, Ended, Role, Word};
@@ -17,7 +17,7 @@ use crate::telemetry::trace::{self, Ended, Role, Word};
 pub struct Call {
     pub binding: Binding,
     pub skill: Skill,
-    pub payload: Value,
+    pub payload: Payload,
 }
 
 /// A call that failed, with the id under which the log tells more.
@@ -88,8 +88,8 @@ async fn run(deployment: &Deployment, caller: &Caller, call: Call) -> Result<Ans
         return Err(skills::fault::unsupported_skill(skill));
     }
     deployment.permit(caller, skill)?;
-    let request = deployment.contract.validate(skill, call.payload)?;
-    let answer = skills::run(deployment, caller, request).await?;
+    let request = deployment.contract.request(skill, call.payload)?;
+    let answer = skills::run(deployment, caller, &request).await?;
     skills::check(deployment, skill, &answer)?;
     Ok(answer)
 }

@@ -21,4 +21,5 @@ pub mod profile;
 pub mod seal;
 pub mod telemetry;
 pub mod clock;
+mod recent;
 mod failpoint;

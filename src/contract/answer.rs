@@ -8,6 +8,9 @@ use serde_json::Value;
 use super::fragment::{Form, Fragment, escaped};
 use super::rope::Rope;
 
+/// Room for what stands between two fragments.
+const OWN: usize = 512;
+
 #[derive(Clone, Debug)]
 enum Piece {
     Own(String),
@@ -45,7 +48,9 @@ impl Answer {
         if let Some(Piece::Own(last)) = self.pieces.last_mut() {
             last.push_str(json);
         } else {
-            self.pieces.push(Piece::Own(json.to_owned()));
+            let mut own = String::with_capacity(OWN.max(json.len()));
+            own.push_str(json);
+            self.pieces.push(Piece::Own(own));
         }
     }
 

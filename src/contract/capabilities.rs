@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::request::{Filters, SearchRequest, Sort, SortField, SortOrder};
+use super::request::{AskedFilters, SearchRequest, Sort, SortField, SortOrder};
 use super::{AapError, ErrorCode, Problem, Skill};
 
 /// Search capabilities (contract section 8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
     pub scope: Scope,
-    /// Keys of [`Filters`], in their order there.
+    /// Names of filters, in the order of [`super::request::Filters`].
     pub filters: Vec<String>,
     /// Names of sortable fields.
     pub sort_fields: Vec<String>,
@@ -205,12 +205,10 @@ impl Capabilities {
     }
 
     /// `UNSUPPORTED_FILTER` for every filter that is not offered (AAP-386).
-    pub fn check_filters(&self, filters: &Filters) -> Result<(), AapError> {
-        let used = serde_json::to_value(filters).map_err(AapError::internal)?;
-        let problems: Vec<Problem> = used
-            .as_object()
-            .into_iter()
-            .flat_map(serde_json::Map::keys)
+    pub fn check_filters(&self, filters: &AskedFilters) -> Result<(), AapError> {
+        let problems: Vec<Problem> = filters
+            .names()
+            .iter()
             .filter(|key| !self.filters.contains(key))
             .map(|key| {
                 let words = "This filter is not offered here; leave it out.";

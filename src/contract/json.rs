@@ -28,8 +28,13 @@ pub enum JsonError {
 /// Reads exactly one JSON text. Lone surrogates and numbers beyond a double are malformed.
 pub fn read(bytes: &[u8]) -> Result<Value, JsonError> {
     let text = std::str::from_utf8(bytes).map_err(|_| JsonError::NotUtf8)?;
+    read_inside(0, text)
+}
+
+/// The same of a text that stands within so many arrays and objects.
+pub fn read_inside(depth: usize, text: &str) -> Result<Value, JsonError> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let value = Strict { depth: 0 }
+    let value = Strict { depth }
         .deserialize(&mut reader)
         .map_err(|e| name(&e))?;
     reader.end().map_err(|e| name(&e))?;
@@ -49,12 +54,17 @@ fn name(error: &serde_json::Error) -> JsonError {
 }
 
 /// Builds a [`Value`] at a known depth.
-#[derive(Clone, Copy)]
-struct Strict {
+#[derive(Clone, Copy, Debug)]
+pub struct Strict {
     depth: usize,
 }
 
 impl Strict {
+    /// For what stands within so many arrays and objects.
+    pub fn inside_of(depth: usize) -> Self {
+        Self { depth }
+    }
+
     fn inside<E: de::Error>(self) -> Result<Self, E> {
         if self.depth >= MAX_DEPTH {
             return Err(E::custom(TOO_DEEP));

@@ -1,5 +1,6 @@
 //! What the Auto Agent Protocol says: skills, error codes, request shapes, schemas. Pure: no I/O, no
-//! clock, nothing of any deployment. What only one AAP release fixes lies in its own folder (`v3_0`).
+//! clock, nothing of any deployment; valid requests are remembered for a while, by their text. What only one AAP
+//! release fixes lies in its own folder (`v3_0`).
 
 pub mod canonical;
 pub mod answer;
@@ -7,10 +8,12 @@ mod binding;
 pub mod caller;
 pub mod capabilities;
 pub mod error;
+mod filters;
 mod fragment;
 mod instant;
 pub mod json;
 mod names;
+mod payload;
 mod problems;
 mod release;
 mod rope;
@@ -33,6 +36,7 @@ pub use caller::Caller;
 pub use capabilities::Capabilities;
 pub use error::{AapError, ErrorCode, Problem};
 pub use fragment::Fragment;
+pub use payload::Payload;
 pub use request::Request;
 pub use rope::Rope;
 pub use skill::Skill;
@@ -44,6 +48,7 @@ pub struct Contract {
     schemas: schema::Schemas,
     inputs: BTreeMap<Skill, Value>,
     outputs: BTreeMap<Skill, Value>,
+    asked: payload::Asked,
 }
 
 /// Why a contract could not be made: its embedded schemas are faulty.
@@ -73,6 +78,7 @@ impl Contract {
             schemas,
             inputs,
             outputs,
+            asked: payload::Asked::default(),
         }))
     }
 
@@ -106,6 +112,24 @@ impl Contract {
     pub fn response_schema_url(&self, skill: Skill) -> String {
         let base = self.schema_base_url();
         format!("{base}{}.schema.json", response_schema(skill))
+    }
+
+    /// The payload that `text` is, where the same text was found valid for `skill` lately.
+    pub fn known(&self, skill: Skill, text: &str) -> Option<Payload> {
+        self.asked.get(skill, text)
+    }
+
+    /// The valid request that a payload is: [`Self::validate`], or what that found before.
+    pub fn request(&self, skill: Skill, payload: Payload) -> Result<Arc<Request>, AapError> {
+        match payload.0 {
+            payload::Read::Before(request) => Ok(request),
+            payload::Read::New(value) => self.validate(skill, value).map(Arc::new),
+            payload::Read::Text(value, text) => {
+                let request = Arc::new(self.validate(skill, value)?);
+                self.asked.put(text, &request);
+                Ok(request)
+            }
+        }
     }
 
     /// Checks a payload against everything the contract says of the skill's request and makes it typed.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Skill;
+pub use super::filters::{AskedFilters, Filters, Near};
 
 /// A validated request of one skill.
 #[derive(Clone, Debug)]
@@ -38,13 +39,13 @@ pub struct DealerInformationRequest {
 /// `inventory.facets`: the counts over everything, or over a filtered set.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct FacetsRequest {
-    pub filters: Option<Filters>,
+    pub filters: Option<AskedFilters>,
 }
 
 /// `inventory.search`.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct SearchRequest {
-    pub filters: Option<Filters>,
+    pub filters: Option<AskedFilters>,
     #[serde(default)]
     pub pagination: Pagination,
     pub sort: Option<Sort>,
@@ -87,82 +88,6 @@ pub enum SortOrder {
 pub struct Sort {
     pub field: SortField,
     pub order: SortOrder,
-}
-
-/// The constraints of a search: AND between fields, OR inside arrays save `features_all` (AAP-377).
-/// Members stand in the order in which `applied_filters` names them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Filters {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub make: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub trim: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub condition: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vehicle_type: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub body: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub transmission: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fuel: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub driveline: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub charge_port: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub dc_fast_charge: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exterior_color: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub interior_color: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub year_min: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub year_max: Option<i64>,
-    /// Whole US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub price_min: Option<i64>,
-    /// Whole US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub price_max: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mileage_max: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub electric_range_mi_min: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub electric_range_mi_max: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub displacement_cc_min: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub displacement_cc_max: Option<i64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub vin: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stock: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub features_all: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub features_any: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub near: Option<Near>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rooftops: Option<Vec<String>>,
-}
-
-/// A circle around a point, WGS84 degrees and statute miles; the radius is inclusive (AAP-401).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Near {
-    pub latitude: f64,
-    pub longitude: f64,
-    pub radius_mi: f64,
 }
 
 /// `inventory.vehicle`: at least one identifier (AAP-433).

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::InventoryError;
 use super::text::{fold, tokens};
-use crate::contract::request::{Filters, Sort};
+use crate::contract::request::{AskedFilters, Filters, Sort};
 use crate::seal::KeyRing;
 
 /// What cursors are sealed for.
@@ -64,10 +64,13 @@ impl Binding {
 }
 
 /// One text for all requests that mean the same page: leaving out what equals a default changes nothing.
-pub(super) fn meaning(filters: Option<&Filters>, sort: Sort, limit: u32) -> String {
-    let filters = filters.map(normalised).unwrap_or_default();
-    // Filters are text and numbers, which can always be written.
-    serde_json::to_string(&(filters, sort, limit)).unwrap_or_default()
+pub(super) fn meaning(filters: Option<&AskedFilters>, sort: Sort, limit: u32) -> String {
+    // Filters and orders are text and numbers, which can always be written.
+    let normal =
+        |filters: &Filters| serde_json::to_string(&normalised(filters)).unwrap_or_default();
+    let filters = filters.map_or("{}", |filters| filters.meaning(normal));
+    let sort = serde_json::to_string(&sort).unwrap_or_default();
+    format!("[{filters},{sort},{limit}]")
 }
 
 /// Equal for filters that mean the same: sets in order, free text folded, a query as its tokens.

@@ -113,7 +113,7 @@ impl Inventory {
     ) -> Result<Page, InventoryError> {
         let began = Instant::now();
         let page = search::page(self, &self.fresh()?, request, caller_scope);
-        let kind = Kind::of_search(request.filters.as_ref());
+        let kind = Kind::of_search(request.filters.as_deref());
         self.timings.note(kind, began);
         page
     }
@@ -220,7 +220,6 @@ pub struct Page {
     pub total: u64,
     pub limit: u32,
     pub next_cursor: Option<String>,
-    pub applied_filters: Filters,
     pub sort: Sort,
     /// When `query` was applied: its tokens (AAP-408).
     pub query_terms: Option<Vec<String>>,

@@ -1,12 +1,12 @@
 //! First pages that were asked for before: many agents begin with the same search. They belong to one snapshot
 //! and go with it, so that no page outlives what it shows. Must not know callers or cursors.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::cursor::Place;
 use crate::contract::Fragment;
+use crate::recent::Recent;
 
 /// Pages that are kept at least, and half of those that are kept at most.
 const KEPT: usize = 128;
@@ -79,15 +79,8 @@ impl Shown {
 /// Pages by what their requests mean.
 #[derive(Debug)]
 pub(super) struct Pages {
-    kept: Mutex<Kept>,
+    kept: Recent<Arc<Shown>>,
     room: Arc<Room>,
-}
-
-/// Those that were used lately, and those that were used before: when the first are full, the others go.
-#[derive(Debug, Default)]
-struct Kept {
-    lately: HashMap<String, Arc<Shown>>,
-    before: HashMap<String, Arc<Shown>>,
 }
 
 impl Pages {
@@ -95,7 +88,7 @@ impl Pages {
     pub(super) fn new(listings: usize) -> Self {
         let room = (listings / SHARE_OF_LISTINGS).max(LEAST_ROOM);
         Self {
-            kept: Mutex::default(),
+            kept: Recent::new(KEPT),
             room: Arc::new(Room(AtomicUsize::new(room))),
         }
     }
@@ -109,36 +102,13 @@ impl Pages {
         if meaning.len() > LONGEST {
             return make().map(Arc::new);
         }
-        if let Some(shown) = self.kept(|kept| kept.get(&meaning)) {
+        if let Some(shown) = self.kept.get(&meaning) {
             shown.text.room.get_or_init(|| Arc::clone(&self.room));
             return Ok(shown);
         }
         let shown = Arc::new(make()?);
-        self.kept(|kept| kept.put(meaning, Arc::clone(&shown)));
+        self.kept.put(meaning, Arc::clone(&shown));
         Ok(shown)
-    }
-
-    fn kept<T>(&self, act: impl FnOnce(&mut Kept) -> T) -> T {
-        // What a panic elsewhere leaves here is whole: a map of finished pages.
-        act(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Kept {
-    fn get(&mut self, meaning: &str) -> Option<Arc<Shown>> {
-        if let Some(shown) = self.lately.get(meaning) {
-            return Some(Arc::clone(shown));
-        }
-        let (meaning, shown) = self.before.remove_entry(meaning)?;
-        self.put(meaning, Arc::clone(&shown));
-        Some(shown)
-    }
-
-    fn put(&mut self, meaning: String, shown: Arc<Shown>) {
-        if self.lately.len() >= KEPT {
-            self.before = std::mem::take(&mut self.lately);
-        }
-        self.lately.insert(meaning, shown);
     }
 }
 
@@ -169,18 +139,6 @@ mod tests {
         assert_eq!(asked(&pages, "a", 1), 1);
         assert_eq!(asked(&pages, "a", 2), 1);
         assert_eq!(asked(&pages, "b", 2), 2);
-    }
-
-    #[test]
-    fn what_is_used_stays_and_the_number_is_bounded() {
-        let pages = Pages::new(0);
-        for n in 0..10_000 {
-            assert_eq!(asked(&pages, "used", n), 0);
-            asked(&pages, &format!("once {n}"), n);
-        }
-        let kept = pages.kept(|kept| kept.lately.len() + kept.before.len());
-        assert!(kept <= 2 * KEPT, "{kept}");
-        assert_eq!(asked(&pages, "once 3", 77), 77);
     }
 
     #[test]
@@ -224,7 +182,8 @@ mod tests {
         }
         let left = pages.room.0.load(Ordering::Relaxed);
         assert!(left <= LEAST_ROOM, "{left}");
-        drop(pages.kept(std::mem::take));
-        assert_eq!(pages.room.0.load(Ordering::Relaxed), LEAST_ROOM);
+        let room = Arc::clone(&pages.room);
+        drop(pages);
+        assert_eq!(room.0.load(Ordering::Relaxed), LEAST_ROOM);
     }
 }

@@ -15,7 +15,7 @@ use super::snapshot::Snapshot;
 use super::text::tokens;
 use super::{Inventory, InventoryError, Page};
 use crate::contract::Fragment;
-use crate::contract::request::{Filters, SearchRequest, Sort};
+use crate::contract::request::{AskedFilters, SearchRequest, Sort};
 
 /// A traversal, renewed with every page, ends for good after this many lifetimes of one cursor.
 pub(super) const TRAVERSAL_LIFETIMES: i64 = 16;
@@ -33,7 +33,7 @@ struct Cut {
 
 /// What a request asks for, defaults filled in.
 struct Asked<'r> {
-    filters: Option<&'r Filters>,
+    filters: Option<&'r AskedFilters>,
     sort: Sort,
     limit: u32,
     skip: u64,
@@ -93,7 +93,6 @@ pub(super) fn page(
         total: shown.total,
         limit: asked.limit,
         next_cursor: next_cursor.transpose()?,
-        applied_filters: asked.filters.cloned().unwrap_or_default(),
         sort: asked.sort,
         query_terms: query_terms(asked.filters),
         facets: shown.facets.clone(),
@@ -113,7 +112,7 @@ fn shown(
     with_facets: bool,
 ) -> Result<Shown, InventoryError> {
     let read_at = cursor.map_or(snapshot.stamp().read_at, |cursor| cursor.read_at);
-    let matching = Matching::new(snapshot, asked.filters)?;
+    let matching = Matching::new(snapshot, asked.filters.map(|filters| &**filters))?;
     let order = QueryOrder::new(snapshot, asked.sort, matching.distances(), read_at);
     let start = cursor.map_or(0, |cursor| {
         order.after(&cursor.place, cursor.dealer.as_deref(), &cursor.id)
@@ -139,7 +138,7 @@ fn shown(
     })
 }
 
-fn query_terms(filters: Option<&Filters>) -> Option<Vec<String>> {
+fn query_terms(filters: Option<&AskedFilters>) -> Option<Vec<String>> {
     Some(tokens(filters?.query.as_deref()?))
 }
 

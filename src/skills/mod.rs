@@ -16,14 +16,14 @@ use crate::inventory::Inventory;
 pub async fn run(
     deployment: &Deployment,
     caller: &Caller,
-    request: Request,
+    request: &Request,
 ) -> Result<Answer, AapError> {
     match request {
-        Request::DealerInformation(request) => dealer_information::run(deployment, &request),
-        Request::InventoryFacets(request) => inventory_facets::run(deployment, &request),
-        Request::InventorySearch(request) => inventory_search::run(deployment, caller, &request),
-        Request::InventoryVehicle(request) => inventory_vehicle::run(deployment, &request).await,
-        Request::LeadSubmit(request) => lead_submit::run(deployment, caller, &request).await,
+        Request::DealerInformation(request) => dealer_information::run(deployment, request),
+        Request::InventoryFacets(request) => inventory_facets::run(deployment, request),
+        Request::InventorySearch(request) => inventory_search::run(deployment, caller, request),
+        Request::InventoryVehicle(request) => inventory_vehicle::run(deployment, request).await,
+        Request::LeadSubmit(request) => lead_submit::run(deployment, caller, request).await,
     }
 }
 

@@ -124,7 +124,7 @@ impl Endpoint {
         let call = Call {
             binding: Binding::A2a,
             skill,
-            payload: part.data,
+            payload: part.data.into(),
         };
         let caller = access::caller(visitor);
         let outcome = dispatch::dispatch(&self.deployment, &caller, call);

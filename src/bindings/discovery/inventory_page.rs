@@ -48,7 +48,7 @@ async fn search(deployment: &Arc<Deployment>, cursor: Option<&str>) -> Result<Va
     let call = Call {
         binding: Binding::Page,
         skill: Skill::InventorySearch,
-        payload: Value::Object(payload),
+        payload: Value::Object(payload).into(),
     };
     let answer = dispatch(deployment, &Caller::Anonymous, call)
         .await

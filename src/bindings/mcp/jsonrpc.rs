@@ -5,7 +5,9 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
+use super::envelope;
 use crate::contract::json::{self, JsonError};
+use crate::contract::{Contract, Payload, Skill};
 
 /// JSON-RPC's own numbers.
 pub(super) const PARSE_ERROR: i32 = -32700;
@@ -47,15 +49,21 @@ impl fmt::Display for Id {
 }
 
 /// One message that a client may post.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every message is a request"
+)]
 pub(super) enum Message {
     Request {
         id: Id,
         method: String,
+        /// Without `arguments`.
         params: Map<String, Value>,
+        arguments: Option<Payload>,
     },
     /// Has no answer.
-    Notification { method: String },
+    Notification,
     /// An answer to a request of ours; we send none.
     Response,
 }
@@ -99,10 +107,16 @@ pub(super) fn result(id: &Id, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// Reads exactly one message. A batch is refused: neither MCP since 2025-06-18 nor A2A knows one.
-pub(super) fn read(body: &[u8]) -> Result<Message, Fault> {
+/// Reads exactly one message, and of its arguments what `contract` has not read before. A batch is refused:
+/// neither MCP since 2025-06-18 nor A2A knows one.
+pub(super) fn read(body: &[u8], contract: &Contract) -> Result<Message, Fault> {
+    if let Some(envelope) = envelope::read(body)
+        && let Some(arguments) = arguments(&envelope, contract)
+    {
+        return message_of(envelope.message, Some(arguments));
+    }
     match json::read(body) {
-        Ok(Value::Object(message)) => message_of(message),
+        Ok(Value::Object(message)) => message_of(message, None),
         Ok(Value::Array(_)) => Err(invalid(
             None,
             "Send one JSON-RPC message per request; batches are not accepted.",
@@ -117,7 +131,28 @@ pub(super) fn read(body: &[u8]) -> Result<Message, Fault> {
     }
 }
 
-fn message_of(mut message: Map<String, Value>) -> Result<Message, Fault> {
+/// The arguments of a tool as far as they are sound; the rest of the message is.
+fn arguments(envelope: &envelope::Envelope<'_>, contract: &Contract) -> Option<Payload> {
+    let text = envelope.arguments;
+    let name = envelope
+        .message
+        .get("params")
+        .and_then(|params| params.get("name"));
+    let skill = name.and_then(Value::as_str).and_then(Skill::from_tool_name);
+    if let Some(known) = skill.and_then(|skill| contract.known(skill, text)) {
+        return Some(known);
+    }
+    let value = json::read_inside(envelope::AROUND, text).ok()?;
+    Some(match skill {
+        Some(skill) => Payload::of_text(skill, value, text),
+        None => value.into(),
+    })
+}
+
+fn message_of(
+    mut message: Map<String, Value>,
+    arguments: Option<Payload>,
+) -> Result<Message, Fault> {
     let id =
         match message.get("id") {
             None => None,
@@ -137,14 +172,20 @@ fn message_of(mut message: Map<String, Value>) -> Result<Message, Fault> {
     let Some(method) = method.as_str().map(str::to_owned) else {
         return Err(invalid(id, "Invalid request: method must be a string."));
     };
-    let params = match message.remove("params") {
+    let mut params = match message.remove("params") {
         None | Some(Value::Null) => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => return Err(invalid(id, "Invalid request: params must be an object.")),
     };
+    let arguments = arguments.or_else(|| params.remove("arguments").map(Payload::from));
     Ok(match id {
-        Some(id) => Message::Request { id, method, params },
-        None => Message::Notification { method },
+        Some(id) => Message::Request {
+            id,
+            method,
+            params,
+            arguments,
+        },
+        None => Message::Notification,
     })
 }
 
@@ -154,7 +195,17 @@ fn invalid(id: Option<Id>, message: impl Into<String>) -> Fault {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+
+    fn contract() -> std::sync::Arc<Contract> {
+        Contract::v3_0().unwrap()
+    }
+
+    fn read(body: &[u8]) -> Result<Message, Fault> {
+        super::read(body, &contract())
+    }
 
     fn fault(body: &str) -> (i32, Option<String>) {
         let fault = read(body.as_bytes()).unwrap_err();
@@ -208,7 +259,7 @@ mod tests {
     fn ids_are_echoed_as_they_came() {
         for id in [r#""7""#, "7", "-1", "0", "18446744073709551615", r#""é\"""#] {
             let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping","params":null}}"#);
-            let Message::Request { id: read, .. } = super::read(body.as_bytes()).unwrap() else {
+            let Message::Request { id: read, .. } = read(body.as_bytes()).unwrap() else {
                 panic!("a request");
             };
             assert_eq!(read.to_string(), id);
@@ -223,8 +274,93 @@ mod tests {
     #[test]
     fn messages_without_an_id_are_notifications_and_answers_are_told_apart() {
         let note = read(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).unwrap();
-        assert!(matches!(note, Message::Notification { .. }));
+        assert!(matches!(note, Message::Notification));
         let answer = read(br#"{"jsonrpc":"2.0","id":1,"result":{}}"#).unwrap();
-        assert_eq!(answer, Message::Response);
+        assert!(matches!(answer, Message::Response));
+    }
+
+    fn call(arguments: &str) -> String {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"aap_inventory_search","arguments":{arguments}}}}}"#
+        )
+    }
+
+    // AAP-097: whether arguments are read with the message or apart from it, their faults are the message's.
+    #[test]
+    fn faulty_arguments_are_a_faulty_message_at_their_place() {
+        let twice = call("\n{\"a\":1,\"a\":2}");
+        let fault = read(twice.as_bytes()).unwrap_err();
+        assert_eq!(fault.code, PARSE_ERROR);
+        assert!(
+            fault.message.contains("line 2, column 13"),
+            "{}",
+            fault.message
+        );
+        let deepest = |levels| call(&format!("{}{}", "[".repeat(levels), "]".repeat(levels)));
+        assert!(read(deepest(62).as_bytes()).is_ok());
+        assert_eq!(
+            read(deepest(63).as_bytes()).unwrap_err().code,
+            INVALID_REQUEST
+        );
+        let surrogate = call(r#"{"a":"\ud800"}"#);
+        assert_eq!(read(surrogate.as_bytes()).unwrap_err().code, PARSE_ERROR);
+    }
+
+    // AAP-097
+    #[test]
+    fn arguments_that_were_valid_before_are_not_read_again_and_say_the_same() {
+        let (contract, skill) = (contract(), Skill::InventorySearch);
+        let said = |text: &str| {
+            let message = super::read(call(text).as_bytes(), &contract).unwrap();
+            let Message::Request { arguments, .. } = message else {
+                panic!("a request");
+            };
+            contract.request(skill, arguments.unwrap())
+        };
+        let search =
+            json!({"type": skill.request_type(), "filters": {"make": ["Kia"]}}).to_string();
+        assert!(contract.known(skill, &search).is_none());
+        let first = said(&search).unwrap();
+        assert!(contract.known(skill, &search).is_some());
+        assert!(contract.known(Skill::InventoryFacets, &search).is_none());
+        assert!(std::sync::Arc::ptr_eq(&first, &said(&search).unwrap()));
+        let other = said(&search.replace("Kia", "kia")).unwrap();
+        assert!(!std::sync::Arc::ptr_eq(&first, &other));
+        for refused in [
+            search.replace("make", "maker"),
+            search.replace("[\"Kia\"]", "[]"),
+        ] {
+            let fault = said(&refused).unwrap_err();
+            assert_eq!(said(&refused).unwrap_err().code, fault.code);
+            assert!(contract.known(skill, &refused).is_none());
+        }
+    }
+
+    // What a person says stays with the call.
+    #[test]
+    fn leads_cursors_and_long_texts_are_not_remembered() {
+        let contract = contract();
+        let remembered = |skill: Skill, value: Value| {
+            let text = value.to_string();
+            contract
+                .request(skill, Payload::of_text(skill, value, &text))
+                .unwrap();
+            contract.known(skill, &text).is_some()
+        };
+        let search = |more: Value| {
+            let mut search = json!({"type": Skill::InventorySearch.request_type()});
+            search
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            remembered(Skill::InventorySearch, search)
+        };
+        assert!(search(json!({"pagination": {"limit": 5}})));
+        assert!(!search(json!({"pagination": {"cursor": "c"}})));
+        let makes: Vec<String> = (0..100).map(|n| format!("{n:030}")).collect();
+        assert!(!search(json!({"filters": {"make": makes}})));
+        let lead = include_str!("../../../tests/data/fixtures/lead.request.minimal.json");
+        let lead = serde_json::from_str(lead).unwrap();
+        assert!(!remembered(Skill::LeadSubmit, lead));
     }
 }

@@ -5,6 +5,7 @@ mod accept;
 mod answer;
 mod caller;
 mod catalogue;
+mod envelope;
 mod headers;
 mod ingress;
 mod jsonrpc;
@@ -24,7 +25,7 @@ use serde_json::{Map, Value};
 use tracing::Instrument as _;
 
 use crate::bindings::access;
-use crate::contract::{Binding, Caller, Rope, Skill};
+use crate::contract::{Binding, Caller, Payload, Rope, Skill};
 use crate::deployment::Deployment;
 use crate::dispatch::{Call, dispatch};
 use crate::oauth::Visitor;
@@ -109,8 +110,13 @@ impl Endpoint {
 
     /// Answers a request whose head was admitted.
     pub async fn call(&self, admission: &Admission, head: &Parts, body: &[u8]) -> Response<Rope> {
-        let answer = match jsonrpc::read(body) {
-            Ok(Message::Request { id, method, params }) => {
+        let answer = match jsonrpc::read(body, &self.deployment.contract) {
+            Ok(Message::Request {
+                id,
+                method,
+                params,
+                arguments,
+            }) => {
                 #[cfg(feature = "conformance-tools")]
                 if let Some(answer) = suite_tools::answer(
                     &self.deployment,
@@ -120,13 +126,14 @@ impl Endpoint {
                 ) {
                     return admission.finish(answer);
                 }
-                self.request(admission, head, id, (method, params)).await
+                let said = (method, params, arguments);
+                self.request(admission, head, id, said).await
             }
             Ok(Message::Response) if version::is_modern_header(&head.headers) => {
                 let message = "This revision has no requests from server to client to respond to.";
                 Reply::fault(400, &Fault::new(None, jsonrpc::INVALID_REQUEST, message))
             }
-            Ok(Message::Notification { .. } | Message::Response) => Reply::accepted(),
+            Ok(Message::Notification | Message::Response) => Reply::accepted(),
             Err(fault) => Reply::fault(400, &fault),
         };
         admission.finish(answer.encode(admission.format))
@@ -137,7 +144,7 @@ impl Endpoint {
         admission: &Admission,
         head: &Parts,
         id: Id,
-        (method, params): (String, Map<String, Value>),
+        (method, params, arguments): (String, Map<String, Value>, Option<Payload>),
     ) -> Reply {
         let context = Context {
             headers: &head.headers,
@@ -157,6 +164,7 @@ impl Endpoint {
                     revision,
                     admission,
                     params,
+                    arguments,
                 };
                 self.method(id, &method, asked).await
             }
@@ -201,8 +209,8 @@ impl Endpoint {
     }
 
     async fn tool(&self, id: Id, asked: Asked<'_>) -> Reply {
-        let (revision, mut params) = (asked.revision, asked.params);
-        let name = params.get("name").and_then(Value::as_str);
+        let revision = asked.revision;
+        let name = asked.params.get("name").and_then(Value::as_str);
         let Some(name) = name else {
             return invalid(id, "params.name must be the name of a tool.");
         };
@@ -217,9 +225,10 @@ impl Endpoint {
         if let Err(challenge) = access::permit(gate, &asked.admission.visitor, skill) {
             return Reply::challenged(challenge, id);
         }
-        let payload = match params.remove("arguments") {
-            None | Some(Value::Null) => Value::Object(Map::new()),
-            Some(arguments @ Value::Object(_)) => arguments,
+        let payload = match asked.arguments {
+            None => Value::Object(Map::new()).into(),
+            Some(arguments) if arguments.is_null() => Value::Object(Map::new()).into(),
+            Some(arguments) if arguments.is_object() => arguments,
             Some(_) => return invalid(id, "params.arguments must be an object."),
         };
         let span = tracing::info_span!("mcp", binding = "mcp", revision = revision.date());
@@ -241,6 +250,7 @@ struct Asked<'a> {
     revision: Revision,
     admission: &'a Admission,
     params: Map<String, Value>,
+    arguments: Option<Payload>,
 }
 
 /// Method, body type and the form of the answer.

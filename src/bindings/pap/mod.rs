@@ -144,7 +144,7 @@ impl Endpoint {
                 let call = Call {
                     binding: Binding::Pap,
                     skill,
-                    payload,
+                    payload: payload.into(),
                 };
                 dispatch::dispatch(&self.deployment, caller, call).await
             }
