@@ -208,7 +208,7 @@ fn engine(rows: &Arc<Vec<Row>>) -> Arc<Inventory> {
     let keys = Arc::new(KeyRing::generate().expect("a key"));
     let mut settings = Settings::new("bench", capabilities);
     // The search itself is measured, not its memory.
-    settings.keep_first_pages = false;
+    settings.keeps_pages = false;
     let inventory = Inventory::with_reader(
         settings,
         reader,
@@ -280,7 +280,7 @@ fn bench(criterion: &mut Criterion) {
                 b.iter(|| naive(black_box(&rows), black_box(&filters)));
             });
             group.bench_function(BenchmarkId::new("facets", name), |b| {
-                b.iter(|| inventory.facets(black_box(Some(&filters))));
+                b.iter(|| inventory.facets(black_box(request.filters.as_ref())));
             });
         }
         group.finish();

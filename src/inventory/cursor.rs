@@ -65,12 +65,17 @@ impl Binding {
 
 /// One text for all requests that mean the same page: leaving out what equals a default changes nothing.
 pub(super) fn meaning(filters: Option<&AskedFilters>, sort: Sort, limit: u32) -> String {
-    // Filters and orders are text and numbers, which can always be written.
-    let normal =
-        |filters: &Filters| serde_json::to_string(&normalised(filters)).unwrap_or_default();
-    let filters = filters.map_or("{}", |filters| filters.meaning(normal));
+    let filters = meaning_of(filters);
     let sort = serde_json::to_string(&sort).unwrap_or_default();
     format!("[{filters},{sort},{limit}]")
+}
+
+/// One text for all filters that leave the same.
+pub(super) fn meaning_of(filters: Option<&AskedFilters>) -> &str {
+    // Filters, like orders, are text and numbers, which can always be written.
+    let normal =
+        |filters: &Filters| serde_json::to_string(&normalised(filters)).unwrap_or_default();
+    filters.map_or("{}", |filters| filters.meaning(normal))
 }
 
 /// Equal for filters that mean the same: sets in order, free text folded, a query as its tokens.

@@ -53,7 +53,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use serde_json::Value;
 
 use crate::clock::Clock;
-use crate::contract::request::{Filters, SearchRequest, Sort, VehicleRequest};
+use crate::contract::request::{AskedFilters, SearchRequest, Sort, VehicleRequest};
 use crate::contract::{Capabilities, Fragment, Problem};
 use crate::seal::KeyRing;
 
@@ -119,13 +119,12 @@ impl Inventory {
     }
 
     /// The AAP Facets object over the full matching set.
-    pub fn facets(&self, filters: Option<&Filters>) -> Result<Arc<Fragment>, InventoryError> {
+    pub fn facets(&self, filters: Option<&AskedFilters>) -> Result<Arc<Fragment>, InventoryError> {
         let snapshot = self.fresh()?;
         let began = Instant::now();
-        let matching = matching::Matching::new(&snapshot, filters)?;
-        let facets = search::facets(&snapshot, &matching);
+        let facets = search::facets_of(&snapshot, filters, self.settings.keeps_pages);
         self.timings.note(Kind::Facets, began);
-        Ok(facets)
+        facets
     }
 
     /// The one listing that all given identifiers name, re-read at the source where it has a look-up.

@@ -1,5 +1,5 @@
-//! First pages that were asked for before: many agents begin with the same search. They belong to one snapshot
-//! and go with it, so that no page outlives what it shows. Must not know callers or cursors.
+//! First pages and facets that were asked for before: many agents begin with the same search. They belong to one
+//! snapshot and go with it, so that nothing outlives what it shows. Must not know callers or cursors.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,7 +12,7 @@ use crate::recent::Recent;
 const KEPT: usize = 128;
 /// A request whose meaning takes more text than this is not remembered.
 const LONGEST: usize = 2048;
-/// Pages whose vehicles are written once may take this part of what all listings take, and this much at least.
+/// Written vehicles and facets may take this part of what all listings take, and this much at least.
 const SHARE_OF_LISTINGS: usize = 16;
 const LEAST_ROOM: usize = 256 * 1024;
 
@@ -76,10 +76,11 @@ impl Shown {
     }
 }
 
-/// Pages by what their requests mean.
+/// Pages and facets by what their requests mean.
 #[derive(Debug)]
 pub(super) struct Pages {
     kept: Recent<Arc<Shown>>,
+    facets: Recent<Arc<Written>>,
     room: Arc<Room>,
 }
 
@@ -89,6 +90,7 @@ impl Pages {
         let room = (listings / SHARE_OF_LISTINGS).max(LEAST_ROOM);
         Self {
             kept: Recent::new(KEPT),
+            facets: Recent::new(KEPT),
             room: Arc::new(Room(AtomicUsize::new(room))),
         }
     }
@@ -109,6 +111,23 @@ impl Pages {
         let shown = Arc::new(make()?);
         self.kept.put(meaning, Arc::clone(&shown));
         Ok(shown)
+    }
+
+    /// The facets of this meaning, made in the same way and kept while there is room.
+    pub(super) fn facets<E>(
+        &self,
+        meaning: &str,
+        make: impl FnOnce() -> Result<Arc<Fragment>, E>,
+    ) -> Result<Arc<Fragment>, E> {
+        if let Some(written) = self.facets.get(meaning) {
+            return Ok(Arc::clone(&written.text));
+        }
+        let text = make()?;
+        if meaning.len() <= LONGEST && self.room.take(text.bytes()) {
+            let (text, room) = (Arc::clone(&text), Arc::clone(&self.room));
+            self.facets.put(meaning, Arc::new(Written { text, room }));
+        }
+        Ok(text)
     }
 }
 
@@ -152,6 +171,19 @@ mod tests {
     }
 
     #[test]
+    fn facets_are_made_once_and_a_failure_is_not_kept() {
+        let pages = Pages::new(0);
+        assert!(pages.facets("a", || Err(())).is_err());
+        let make = |json: &'static str| move || Ok::<_, ()>(Arc::new(Fragment::new(json)));
+        let first = pages.facets("a", make("1")).unwrap();
+        assert!(Arc::ptr_eq(&first, &pages.facets("a", make("2")).unwrap()));
+        assert_eq!(pages.facets("b", make("3")).unwrap().json(), "3");
+        let long = "x".repeat(LONGEST + 1);
+        pages.facets(&long, make("4")).unwrap();
+        assert_eq!(pages.facets(&long, make("5")).unwrap().json(), "5");
+    }
+
+    #[test]
     fn a_page_is_written_once_and_only_when_it_is_asked_for_again() {
         let pages = Pages::new(0);
         let page = || {
@@ -182,6 +214,13 @@ mod tests {
         }
         let left = pages.room.0.load(Ordering::Relaxed);
         assert!(left <= LEAST_ROOM, "{left}");
+        let facets = |name: &str| {
+            let text = || Ok::<_, Infallible>(Arc::new(Fragment::new(json.as_str())));
+            let first = pages.facets(name, text).unwrap();
+            Arc::ptr_eq(&first, &pages.facets(name, text).unwrap())
+        };
+        let some: Vec<bool> = (0..40).map(|n| facets(&n.to_string())).collect();
+        assert!(!some[39], "{some:?}");
         let room = Arc::clone(&pages.room);
         drop(pages);
         assert_eq!(room.0.load(Ordering::Relaxed), LEAST_ROOM);

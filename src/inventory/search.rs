@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::blocks::BLOCK;
-use super::cursor::{Binding, Cursor, meaning};
+use super::cursor::{Binding, Cursor, meaning, meaning_of};
 use super::listed::{Vehicles, found};
 use super::matching::Matching;
 use super::order::{QueryOrder, row_of};
@@ -62,11 +62,11 @@ pub(super) fn page(
         .transpose()?;
 
     let facets = settings.facets_in_search;
-    let keeps = settings.keep_first_pages && !facets;
+    let keeps = settings.keeps_pages && !facets;
     let remembered = keeps && cursor.is_none() && asked.skip == 0;
     let shown = if remembered {
         let make = || shown(snapshot, &asked, None, false);
-        snapshot.first_pages().get_or_make(meaning, make)?
+        snapshot.pages().get_or_make(meaning, make)?
     } else {
         Arc::new(shown(snapshot, &asked, cursor.as_ref(), facets)?)
     };
@@ -142,8 +142,27 @@ fn query_terms(filters: Option<&AskedFilters>) -> Option<Vec<String>> {
     Some(tokens(filters?.query.as_deref()?))
 }
 
+/// The facets over what the filters leave; `keeps` those that were asked for before.
+pub(super) fn facets_of(
+    snapshot: &Snapshot,
+    filters: Option<&AskedFilters>,
+    keeps: bool,
+) -> Result<Arc<Fragment>, InventoryError> {
+    let make = || {
+        let matching = Matching::new(snapshot, filters.map(|filters| &**filters))?;
+        Ok(facets(snapshot, &matching))
+    };
+    // Those over everything are kept anyway.
+    let keeps = keeps && filters.is_some_and(|filters| !filters.names().is_empty());
+    if keeps {
+        snapshot.pages().facets(meaning_of(filters), make)
+    } else {
+        make()
+    }
+}
+
 /// The facets over what matches: ready for everything, counted for less.
-pub(super) fn facets(snapshot: &Snapshot, matching: &Matching<'_>) -> Arc<Fragment> {
+fn facets(snapshot: &Snapshot, matching: &Matching<'_>) -> Arc<Fragment> {
     if matching.is_everything() {
         return Arc::clone(snapshot.all_facets());
     }

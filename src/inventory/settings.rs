@@ -30,8 +30,8 @@ pub struct Settings {
     pub shrink_guard: f64,
     /// Where ids of units that were offered are remembered; `None` forgets them at the end.
     pub directory: Option<PathBuf>,
-    /// Whether a first page that was asked for before is kept with its snapshot.
-    pub keep_first_pages: bool,
+    /// Whether first pages and facets that were asked for before are kept with their snapshot.
+    pub keeps_pages: bool,
     /// Milliseconds that a look-up of one unit at the source may take.
     pub look_up_timeout_ms: u64,
     /// Milliseconds for which a look-up's answer is used again.
@@ -53,7 +53,7 @@ impl Settings {
             max_age_s: Some(24 * 60 * 60),
             shrink_guard: 0.5,
             directory: None,
-            keep_first_pages: true,
+            keeps_pages: true,
             look_up_timeout_ms: 2_000,
             look_up_cache_ms: 2_000,
         }

@@ -29,7 +29,7 @@ pub struct Snapshot {
     by_vin: Vec<u32>,
     by_vehicle_id: Vec<u32>,
     all_facets: Arc<Fragment>,
-    first_pages: Pages,
+    pages: Pages,
 }
 
 /// When a snapshot's data was read and which one it is.
@@ -83,7 +83,7 @@ impl Snapshot {
             by_vin,
             by_vehicle_id,
             all_facets: Arc::new(Fragment::new("{}")),
-            first_pages: Pages::new(bytes),
+            pages: Pages::new(bytes),
         };
         let all_facets = super::facets::of(&snapshot, &Matching::everything(&snapshot));
         snapshot.all_facets = Arc::new(all_facets);
@@ -168,9 +168,9 @@ impl Snapshot {
         &self.all_facets
     }
 
-    /// The first pages that were asked for before.
-    pub(super) fn first_pages(&self) -> &Pages {
-        &self.first_pages
+    /// The first pages and facets that were asked for before.
+    pub(super) fn pages(&self) -> &Pages {
+        &self.pages
     }
 
     pub(super) fn orders(&self) -> &Orders {

@@ -6,6 +6,7 @@ mod differential;
 mod examples;
 mod traversal;
 mod opening;
+mod asked_before;
 mod refreshing;
 mod gone;
 mod keeping;

@@ -11,7 +11,7 @@ pub(super) fn run(deployment: &Deployment, request: &FacetsRequest) -> Result<An
         inventory.capabilities().check_filters(filters)?;
     }
     let facets = inventory
-        .facets(request.filters.as_deref())
+        .facets(request.filters.as_ref())
         .map_err(|error| fault::inventory(error, ""))?;
     let mut answer = Answer::new();
     answer.push(r#"{"type":"inventory.facets.response","data":"#);

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::clock::Clock;
 use crate::contract::Capabilities;
 use crate::contract::capabilities::Scope;
-use crate::contract::request::{Filters, Sort, SortField, SortOrder};
+use crate::contract::request::{AskedFilters, Sort, SortField, SortOrder};
 use crate::inventory::{Frame, Inventory, InventoryError, Page, Reader, Settings, Unit};
 use crate::profile::{Profile, Rooftop};
 use crate::seal::KeyRing;
@@ -183,7 +183,7 @@ pub(super) fn ids(page: &Page) -> Vec<String> {
 }
 
 pub(super) fn facets(inventory: &Inventory, filters: Value) -> Value {
-    let filters: Filters = serde_json::from_value(filters).unwrap();
+    let filters: AskedFilters = serde_json::from_value(filters).unwrap();
     let facets = inventory.facets(Some(&filters)).unwrap();
     serde_json::from_str(facets.json()).unwrap()
 }
