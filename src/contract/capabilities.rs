@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::request::{AskedFilters, SearchRequest, Sort, SortField, SortOrder};
+use super::request::{Filters, SearchRequest, Sort, SortField, SortOrder};
 use super::{AapError, ErrorCode, Problem, Skill};
 
 /// Search capabilities (contract section 8).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Capabilities {
     pub scope: Scope,
-    /// Names of filters, in the order of [`super::request::Filters`].
+    /// Names of filters, in the order of [`Filters`].
     pub filters: Vec<String>,
     /// Names of sortable fields.
     pub sort_fields: Vec<String>,
@@ -205,14 +205,13 @@ impl Capabilities {
     }
 
     /// `UNSUPPORTED_FILTER` for every filter that is not offered (AAP-386).
-    pub fn check_filters(&self, filters: &AskedFilters) -> Result<(), AapError> {
+    pub fn check_filters(&self, filters: &Filters) -> Result<(), AapError> {
         let problems: Vec<Problem> = filters
             .names()
-            .iter()
-            .filter(|key| !self.filters.contains(key))
-            .map(|key| {
+            .filter(|name| !self.filters.iter().any(|offered| offered == name))
+            .map(|name| {
                 let words = "This filter is not offered here; leave it out.";
-                Problem::new(format!("/filters/{key}"), "capability", words)
+                Problem::new(format!("/filters/{name}"), "capability", words)
             })
             .collect();
         if problems.is_empty() {

@@ -153,7 +153,7 @@ pub(super) fn facets_of(
         Ok(facets(snapshot, &matching))
     };
     // Those over everything are kept anyway.
-    let keeps = keeps && filters.is_some_and(|filters| !filters.names().is_empty());
+    let keeps = keeps && filters.is_some_and(|filters| filters.names().next().is_some());
     if keeps {
         snapshot.pages().facets(meaning_of(filters), make)
     } else {

@@ -167,7 +167,7 @@ fn facets_alone_offer_no_filter() {
     }
     assert!(
         capabilities
-            .check_filters(&request::AskedFilters::default())
+            .check_filters(&request::Filters::default())
             .is_ok()
     );
 }
