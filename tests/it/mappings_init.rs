@@ -515,6 +515,8 @@ impl MariaDb {
             command
                 .arg("--no-defaults")
                 .args(args)
+                // Two at the same moment would take each other's temporary tables away.
+                .env("TMPDIR", folder.path())
                 .stdout(quiet())
                 .stderr(quiet());
             if root {

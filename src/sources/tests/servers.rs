@@ -160,7 +160,10 @@ impl Server {
     pub(crate) fn mariadb_at(tls: Option<&Tls>) -> Self {
         let directory = directory();
         let data = directory.path().join("data");
+        // Two that are made at the same moment would take each other's temporary tables away.
+        let own = ("TMPDIR", directory.path());
         let made = command(&program("mariadb-install-db"))
+            .env(own.0, own.1)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .args([
@@ -178,6 +181,7 @@ impl Server {
         let socket = directory.path().join("socket");
         let mut mariadb = command(&program("mariadbd"));
         mariadb
+            .env(own.0, own.1)
             .args([
                 "--no-defaults",
                 "--skip-networking",
