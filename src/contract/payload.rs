@@ -11,7 +11,7 @@ use crate::recent::Recent;
 /// Requests that are remembered at least, and half of those that are remembered at most.
 const KEPT: usize = 512;
 /// A longer text is not remembered.
-const LONGEST: usize = 2048;
+const LONGEST: usize = 1024;
 
 /// A payload as a binding read it.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use hyper::body::Incoming;
 use serde_json::json;
 use tracing::Instrument as _;
@@ -18,7 +18,7 @@ use super::router::{Place, Route, Surface};
 use super::stats::{Answerer, Limit};
 use super::surface::{self, closing};
 use super::throttle::{Left, network};
-use super::written::Written;
+use super::written::{Written, head_only};
 use super::{Shared, body, record};
 use crate::bindings::Rope;
 use crate::deployment::Deployment;
@@ -68,6 +68,9 @@ pub(super) async fn answer(
         && !body::pass_by(unread, settings).await
     {
         answered.answer = closing(answered.answer);
+    }
+    if head.method == Method::HEAD {
+        answered.answer = head_only(answered.answer);
     }
     let headers = answered.answer.headers_mut();
     if let Ok(id) = HeaderValue::try_from(&request_id) {

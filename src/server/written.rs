@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
+use http::{HeaderValue, Response, header};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use crate::bindings::Rope;
@@ -66,6 +67,18 @@ impl From<Rope> for Written {
         chunks.retain(|chunk| !chunk.is_empty());
         Self::Ours((!chunks.is_empty()).then(|| Chunks(chunks.into())))
     }
+}
+
+/// What answers HEAD: the head that GET would get (RFC 9110 §9.3.2). Over HTTP/2 hyper would send the body, too,
+/// which is a fault of the stream to a client.
+pub(super) fn head_only(mut answer: Response<Written>) -> Response<Written> {
+    if let Written::Ours(text) = answer.body_mut()
+        && let Some(text) = text.take()
+    {
+        let length = HeaderValue::from(text.remaining());
+        answer.headers_mut().insert(header::CONTENT_LENGTH, length);
+    }
+    answer
 }
 
 impl Body for Written {

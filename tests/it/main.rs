@@ -27,6 +27,7 @@ mod mask;
 mod edge;
 mod fleet;
 mod fuzz;
+mod http2;
 mod isolation;
 mod lead_targets;
 mod leads_cli;

@@ -9,8 +9,10 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use http::Method;
 
 use crate::collector::Collector;
+use crate::http2;
 use crate::process::{PATIENCE, Process, dealer, exchange, free, total};
 
 /// A running nginx; ended with the value.
@@ -196,6 +198,38 @@ fn what_is_not_ours_is_the_websites_and_what_is_ours_stays_ours() {
         exchange(rig.process.address, stranger.as_bytes()).status,
         421
     );
+}
+
+#[test]
+fn the_website_is_the_same_over_http_2() {
+    let rig = start();
+    let host = (rig.process.address, "a.example");
+    let ask = |version, method: &Method, asked| http2::ask(host, version, method, asked);
+    for (method, asked, status, said) in [
+        (Method::GET, ("/page", ""), 200, "the dealer's page"),
+        (Method::HEAD, ("/page", ""), 200, ""),
+        (Method::PUT, ("/upload/a", "a photograph"), 201, ""),
+        (Method::GET, ("/upload/a", ""), 200, "a photograph"),
+        (Method::HEAD, ("/nowhere", ""), 404, ""),
+    ] {
+        // What is there is replaced the second time.
+        let statuses = if status == 201 {
+            [201, 204]
+        } else {
+            [status; 2]
+        };
+        for (version, status) in http2::BOTH.into_iter().zip(statuses) {
+            let answer = ask(version, &method, asked);
+            assert_eq!(
+                (answer.status.as_u16(), &*answer.body),
+                (status, said.as_bytes())
+            );
+            assert!(answer.header("server").unwrap().starts_with("nginx"));
+            if asked.0 == "/page" {
+                assert_eq!(answer.header("content-length"), Some("17"), "{method}");
+            }
+        }
+    }
 }
 
 #[test]
