@@ -24,6 +24,7 @@ use super::{NetError, Policy, Request, Response, dial, tls};
 /// Bytes of a response's status line and headers.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
+
 /// Sends requests under one policy. Cheap to clone.
 #[derive(Clone)]
 pub struct Client(Arc<Inner>);
@@ -52,9 +53,7 @@ impl Client {
 
     /// Sends one request and reads its whole answer, within the policy's times and sizes.
     pub async fn send(&self, request: Request) -> Result<Response, NetError> {
-        let ended = self.send_into(request, None).await;
-        self.0.tally.note(&ended);
-        ended
+        self.counted(request, None).await
     }
 
     /// The same, but the body of a 200 goes into `file`, up to `limit` bytes, and not into memory. The
@@ -65,7 +64,17 @@ impl Client {
         file: &mut File,
         limit: u64,
     ) -> Result<Response, NetError> {
-        self.send_into(request, Some((file, limit))).await
+        self.counted(request, Some((file, limit))).await
+    }
+
+    async fn counted(
+        &self,
+        request: Request,
+        file: Option<(&mut File, u64)>,
+    ) -> Result<Response, NetError> {
+        let ended = self.send_into(request, file).await;
+        self.0.tally.note(&ended);
+        ended
     }
 
     async fn send_into(

@@ -1,21 +1,21 @@
 //! From a host name to a connection: look up, judge every address, dial only what was judged. The name
 //! is never looked up a second time, so an answer that changes in between changes nothing (AAP-233).
 
-use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
-use super::{NetError, Reach, address};
+use super::{FakeNetwork, NetError, Reach, address};
 
 /// Addresses tried for one name.
 const MAX_ADDRESSES: usize = 6;
-/// Look-ups that may wait in the blocking pool at once, over all clients.
-static LOOK_UPS: Semaphore = Semaphore::const_new(32);
+/// Look-ups that may stand in the blocking pool at once, over all clients: of names that strangers gave, and of
+/// the operator's own, which those must not hold up.
+static STRANGERS: Semaphore = Semaphore::const_new(32);
+static OPERATORS: Semaphore = Semaphore::const_new(32);
 
 /// Where names and connections come from.
 #[derive(Clone, Debug, Default)]
@@ -27,77 +27,6 @@ pub enum Network {
     Fake(Arc<FakeNetwork>),
 }
 
-/// A network for tests, as a fixed clock is a clock for tests.
-#[derive(Default)]
-pub struct FakeNetwork(Mutex<Fake>);
-
-#[derive(Default)]
-struct Fake {
-    names: BTreeMap<String, Vec<Vec<SocketAddr>>>,
-    routes: BTreeMap<SocketAddr, SocketAddr>,
-    dialled: Vec<SocketAddr>,
-    asked: Vec<String>,
-}
-
-impl FakeNetwork {
-    /// An empty network: no name resolves, every connection fails.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Answers each next question for `name` with the next of `answers`; the last one stays.
-    pub fn name(&self, name: &str, answers: Vec<Vec<SocketAddr>>) {
-        self.with(|fake| fake.names.insert(name.to_owned(), answers));
-    }
-
-    /// Lets connections to `from` end at the real address `to`.
-    pub fn route(&self, from: SocketAddr, to: SocketAddr) {
-        self.with(|fake| fake.routes.insert(from, to));
-    }
-
-    /// Every address dialled so far.
-    pub fn dialled(&self) -> Vec<SocketAddr> {
-        self.with(|fake| fake.dialled.clone())
-    }
-
-    /// Every name asked for so far.
-    pub fn asked(&self) -> Vec<String> {
-        self.with(|fake| fake.asked.clone())
-    }
-
-    fn with<T>(&self, f: impl FnOnce(&mut Fake) -> T) -> T {
-        f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    fn look_up(&self, host: &str) -> Vec<SocketAddr> {
-        self.with(|fake| {
-            fake.asked.push(host.to_owned());
-            let Some(answers) = fake.names.get_mut(host) else {
-                return Vec::new();
-            };
-            if answers.len() > 1 {
-                answers.remove(0)
-            } else {
-                answers.first().cloned().unwrap_or_default()
-            }
-        })
-    }
-
-    fn dial(&self, to: SocketAddr) -> io::Result<SocketAddr> {
-        self.with(|fake| {
-            fake.dialled.push(to);
-            fake.routes.get(&to).copied()
-        })
-        .ok_or_else(|| io::Error::from(io::ErrorKind::HostUnreachable))
-    }
-}
-
-impl fmt::Debug for FakeNetwork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FakeNetwork").finish_non_exhaustive()
-    }
-}
-
 /// Opens a connection to `host` (a name, or an IPv4 or unbracketed IPv6 literal).
 pub(super) async fn connect(
     network: &Network,
@@ -105,7 +34,7 @@ pub(super) async fn connect(
     host: &str,
     port: u16,
 ) -> Result<TcpStream, NetError> {
-    let addresses = look_up(network, host, port).await?;
+    let addresses = look_up(network, reach, host, port).await?;
     if addresses.is_empty() {
         return Err(NetError::Resolve(None));
     }
@@ -123,23 +52,45 @@ pub(super) async fn connect(
     Err(NetError::Connect(last))
 }
 
-async fn look_up(network: &Network, host: &str, port: u16) -> Result<Vec<SocketAddr>, NetError> {
+async fn look_up(
+    network: &Network,
+    reach: Reach,
+    host: &str,
+    port: u16,
+) -> Result<Vec<SocketAddr>, NetError> {
     // a literal is judged like a looked-up address
     if let Ok(ip) = host.parse() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
     match network {
         Network::System => {
-            let resolve = |error| NetError::Resolve(Some(error));
-            let permit = LOOK_UPS.acquire().await;
-            let found = tokio::net::lookup_host((host, port))
-                .await
-                .map_err(resolve)?;
-            drop(permit);
-            Ok(found.collect())
+            let places = match reach {
+                Reach::Site => &OPERATORS,
+                Reach::Public | Reach::Loopback | Reach::Any => &STRANGERS,
+            };
+            let name = (host.to_owned(), port);
+            let found = to_the_end(places, async move {
+                tokio::net::lookup_host(name).await.map(Iterator::collect)
+            });
+            found.await.map_err(|error| NetError::Resolve(Some(error)))
         }
         Network::Fake(fake) => Ok(fake.look_up(host)),
     }
+}
+
+/// Runs a look-up that nobody can call back: it has its place until it ends, however soon nobody waits for it any
+/// more. So names that are never answered do not fill the pool.
+async fn to_the_end<T: Send + 'static>(
+    places: &'static Semaphore,
+    look_up: impl Future<Output = io::Result<T>> + Send + 'static,
+) -> io::Result<T> {
+    let place = places.acquire().await.map_err(io::Error::other)?;
+    let task = tokio::spawn(async move {
+        let found = look_up.await;
+        drop(place);
+        found
+    });
+    task.await.map_err(io::Error::other)?
 }
 
 async fn dial(network: &Network, address: SocketAddr) -> io::Result<TcpStream> {
@@ -150,4 +101,32 @@ async fn dial(network: &Network, address: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect(target).await?;
     stream.set_nodelay(true)?;
     Ok(stream)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    // AAP-234
+    #[tokio::test]
+    async fn a_look_up_that_nobody_waits_for_any_more_keeps_its_place() {
+        static PLACES: Semaphore = Semaphore::const_new(1);
+        let (answer, answered) = oneshot::channel();
+        let mut look_up = Box::pin(to_the_end(&PLACES, async {
+            answered.await.map_err(io::Error::other)
+        }));
+        tokio::select! {
+            biased;
+            _ = &mut look_up => panic!("nobody has answered"),
+            () = std::future::ready(()) => {}
+        }
+        drop(look_up);
+        tokio::task::yield_now().await;
+        assert_eq!(PLACES.available_permits(), 0);
+        answer.send(()).unwrap();
+        let next = to_the_end(&PLACES, async { Ok("found") }).await;
+        assert_eq!(next.unwrap(), "found");
+    }
 }

@@ -12,13 +12,15 @@ use http::{HeaderMap, Method, StatusCode};
 mod address;
 mod client;
 mod dial;
+mod fake;
 mod tally;
 mod target;
 mod tls;
 mod upstream;
 
 pub use client::Client;
-pub use dial::{FakeNetwork, Network};
+pub use dial::Network;
+pub use fake::FakeNetwork;
 pub use upstream::Upstream;
 
 /// How far connections may go.

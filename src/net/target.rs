@@ -47,12 +47,16 @@ impl Target {
             return Err(NetError::Url("it carries user information"));
         }
         let default = if secure { 443 } else { 80 };
-        let port = match authority.port() {
-            None => default,
-            Some(port) if policy.any_port || port.as_u16() == default => port.as_u16(),
-            Some(_) => return Err(NetError::Url("its port is not permitted")),
+        let host = authority.host();
+        let port = match authority.as_str().strip_prefix(host) {
+            Some("" | ":") => default,
+            // what is no port at all is not the default one
+            _ => authority.port_u16().ok_or(NetError::Url("malformed"))?,
         };
-        let host = authority.host().trim_matches(['[', ']']);
+        if port != default && !policy.any_port {
+            return Err(NetError::Url("its port is not permitted"));
+        }
+        let host = host.trim_matches(['[', ']']);
         if host.is_empty() {
             return Err(NetError::Url("no host"));
         }

@@ -181,6 +181,8 @@ async fn schemes_ports_and_user_information_are_refused_before_any_look_up() {
         "http://site.example/",
         "ftp://site.example/",
         "https://site.example:8443/",
+        "https://site.example:65979/",
+        "https://site.example:port/",
         "https://me:pw@site.example/",
         "https://@site.example/",
         "/c.json",
@@ -254,6 +256,23 @@ async fn larger_bodies_than_the_limit_are_refused_announced_or_not() {
         assert!(matches!(error, NetError::TooLarge(_)), "{path}: {error:?}");
         assert!(error.may_have_arrived());
     }
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_their_ends_saved_ones_too() {
+    let (client, ..) = client(script(|_| Some(answer(200, &[], "body")))).await;
+    let get = || Request::get("https://site.example/");
+    client.send(get()).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    let mut file = tokio::fs::File::create(&kept).await.unwrap();
+    client.save(get(), &mut file, 4).await.unwrap();
+    assert_eq!(std::fs::read(&kept).unwrap(), b"body");
+    client.save(get(), &mut file, 3).await.unwrap_err();
+    client.send(Request::get("http:")).await.unwrap_err();
+    let counted = client.tally().into_iter().filter(|(_, count)| *count > 0);
+    let counted: Vec<_> = counted.collect();
+    assert_eq!(counted, [("answered", 2), ("refused", 1), ("too_large", 1)]);
 }
 
 // AAP-234
