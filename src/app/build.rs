@@ -122,7 +122,8 @@ impl Builder<'_> {
             deployment: self.settings.id.clone(),
             words: refusal.to_string(),
         })?;
-        Ok(Some(Arc::new(issuer)))
+        let before = self.before.and_then(|b| b.deployment.pap.as_deref());
+        Ok(Some(Arc::new(issuer.after(before))))
     }
 
     /// The gates of the endpoints that ask for access tokens; both go to one issuer.

@@ -8,7 +8,8 @@ use super::dpop::{self, Expected, Proof};
 use super::refusal::{Code, Refusal};
 use super::replay::Seen;
 use super::token::Token;
-use super::{Issuer, McpTokens, carries_credentials, key, values};
+use super::witness::API_PROOF;
+use super::{Issuer, McpTokens, carries_credentials, values};
 use crate::store::CallEntry;
 
 /// Who calls, verified. The ids are for authorization and scopes only, never for a log.
@@ -115,7 +116,7 @@ impl Issuer {
 
     /// Whether a Session has ended, here or at another process.
     pub(super) async fn has_ended_anywhere(&self, jkt: &str) -> Result<bool, Refusal> {
-        if self.has_ended(jkt) {
+        if self.witness.has_ended(jkt) {
             return Ok(true);
         }
         let issuer = &self.settings.issuer;
@@ -137,19 +138,20 @@ impl Issuer {
         if !self.settings.registration.admits(&token.client_id) {
             return Err(refuse("registration policy"));
         }
-        if self.has_ended(&token.jkt) {
+        if self.witness.has_ended(&token.jkt) {
             return Err(refuse("ended Session"));
         }
         Ok(token)
     }
 
-    /// Refuses a proof that was used: by the one shared ledger, or from memory. What this process cannot
-    /// know is refused or asked of the ledger: proofs from before its start, and proofs dated ahead, which may outlive a restart.
+    /// Refuses a proof that was used: by the one shared ledger, or from memory. What memory cannot know is refused,
+    /// if it is from before the start, or asked of the ledger, which outlives a restart: proofs that came ahead
+    /// of their time, and for a while after the start whether such a one comes again.
     async fn claim_call(&self, proof: &Proof) -> Result<(), Refusal> {
         let used = || Refusal::new(Code::InvalidDpopProof, "the proof was used");
         let now = self.now();
+        let claim = self.proof_claim(API_PROOF, proof);
         if self.ledger.is_shared() {
-            let claim = self.proof_claim("api proof", proof);
             let issuer = &self.settings.issuer;
             return match self.ledger.call(issuer, &proof.jkt, &claim, now).await? {
                 CallEntry::Passed => Ok(()),
@@ -157,25 +159,25 @@ impl Issuer {
                 CallEntry::Ended => Err(Refusal::new(Code::InvalidToken, "ended Session")),
             };
         }
-        if proof.iat < self.started_at {
+        if proof.iat < self.witness.started_at {
             return Err(Refusal::new(
                 Code::InvalidDpopProof,
                 "the proof is older than this server's start",
             ));
         }
-        let key = key::hash_parts(&[&proof.jkt, &proof.jti]);
-        match self.proofs.claim(key, proof.expires_at, now) {
+        match self.witness.proofs.claim(&claim.key, proof.expires_at, now) {
             Seen::New => {}
             Seen::Before => return Err(used()),
             Seen::Full => return Err(Refusal::unavailable("proof window")),
         }
-        if proof.iat > now {
-            let claim = self.proof_claim("api proof", proof);
-            if self.ledger.claim_all(&[claim], now).await?.is_some() {
-                return Err(used());
-            }
-        }
-        Ok(())
+        let known = if proof.iat > now {
+            self.ledger.claim_all(&[claim], now).await?.is_some()
+        } else if now < self.witness.ahead_until {
+            self.ledger.is_claimed(&claim, now).await?
+        } else {
+            false
+        };
+        if known { Err(used()) } else { Ok(()) }
     }
 }
 

@@ -70,6 +70,42 @@ impl Ledger {
         }
     }
 
+    /// Whether a claim stands.
+    pub(super) async fn is_claimed(&self, claim: &Claim, now: i64) -> Result<bool, Refusal> {
+        match self {
+            Self::Memory(memory) => Ok(memory.with(|records| {
+                let key = (claim.namespace, claim.key.clone());
+                let until = records.claims.get(&key);
+                until.is_some_and(|until| *until > now)
+            })),
+            Self::Store(store) => store
+                .is_claimed(claim.namespace, &claim.key, at(now))
+                .await
+                .map_err(|error| lost(&error)),
+        }
+    }
+
+    /// When the last claim of a namespace that stands now ends, where it is not asked for each claim anyway.
+    pub(super) async fn claims_end(
+        &self,
+        namespace: &str,
+        now: i64,
+    ) -> Result<Option<i64>, Refusal> {
+        match self {
+            Self::Memory(memory) => Ok(memory.with(|records| {
+                let of = records.claims.iter();
+                of.filter(|((name, _), until)| *name == namespace && **until > now)
+                    .map(|(_, until)| *until)
+                    .max()
+            })),
+            Self::Store(store) => {
+                let end = store.claims_end(namespace, at(now)).await;
+                let end = end.map_err(|error| lost(&error))?;
+                Ok(end.map(Timestamp::as_second))
+            }
+        }
+    }
+
     /// Starts or renews the Session of a key for its owner, in one atomic step.
     pub(super) async fn enter(
         &self,

@@ -2,9 +2,8 @@
 //! DPoP proofs, guest Sessions and their sealed tokens. Must not know skills, listings or HTTP routes,
 //! and must not log or return a token, assertion, proof or User ID (AAP-264, AAP-341).
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use http::HeaderMap;
 
@@ -34,6 +33,7 @@ mod revocation;
 mod settings;
 mod token;
 mod url;
+mod witness;
 
 pub use access::Access;
 #[cfg(any(test, fuzzing))]
@@ -43,12 +43,12 @@ pub use grant::Granted;
 pub use jws::Algorithm;
 pub use ledger::Ledger;
 pub use refusal::{Code, Refusal, Reply};
-pub use settings::{McpTokens, NativeMcp, NonceMode, Registration, Settings};
+pub use settings::{MAX_TOKEN_LIFETIME_S, McpTokens, NativeMcp, NonceMode, Registration, Settings};
 
 use client::Directory;
 use limits::Limits;
 use nonce::Nonces;
-use replay::Window;
+use witness::Witness;
 
 /// The issuer of one deployment, and the resource server's side of its tokens.
 pub struct Issuer {
@@ -62,12 +62,7 @@ pub struct Issuer {
     networks: Limits,
     client_requests: Limits,
     session_calls: Limits,
-    proofs: Window,
-    /// Thumbprints of Sessions that ended, and when the last of their tokens does: asked on every call, so
-    /// held here and filled at start.
-    ended: Mutex<BTreeMap<String, i64>>,
-    /// Proofs from before this second may have been used at a process that is no more.
-    started_at: i64,
+    witness: Arc<Witness>,
 }
 
 impl Issuer {
@@ -80,9 +75,7 @@ impl Issuer {
         clock: Clock,
     ) -> Result<Self, Refusal> {
         let now = clock.now().as_second();
-        let ended = ledger.ended(&settings.issuer, now).await?;
-        let until = now + i64::from(settings.token_lifetime_s);
-        let ended = ended.into_iter().map(|jkt| (jkt, until)).collect();
+        let witness = Witness::begin(&ledger, &settings.issuer, now).await?;
         let nonces = |purpose| Nonces::new(purpose, &settings.issuer, Arc::clone(&keys));
         Ok(Self {
             clients: Directory::new(client, clock.clone()),
@@ -91,14 +84,23 @@ impl Issuer {
             networks: Limits::per_minute(settings.token_requests_per_minute_and_network),
             client_requests: Limits::per_minute(settings.token_requests_per_minute_and_client),
             session_calls: Limits::per_minute(settings.calls_per_minute_and_session),
-            proofs: Window::default(),
-            ended: Mutex::new(ended),
-            started_at: now,
+            witness: Arc::new(witness),
             settings,
             keys,
             ledger,
             clock,
         })
+    }
+
+    /// The same in the place of `before`: what that one has seen, and still sees until it is let go of, is known
+    /// here too. Nothing that is used or ended becomes good again by new settings.
+    #[must_use]
+    pub fn after(mut self, before: Option<&Self>) -> Self {
+        let same = before.filter(|before| before.settings.issuer == self.settings.issuer);
+        if let Some(before) = same {
+            self.witness = Arc::clone(&before.witness);
+        }
+        self
     }
 
     /// What the operator decided.
@@ -108,28 +110,6 @@ impl Issuer {
 
     fn now(&self) -> i64 {
         self.clock.now().as_second()
-    }
-
-    fn has_ended(&self, jkt: &str) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.contains_key(jkt)
-    }
-
-    /// Notes an end for as long as a token may say otherwise; what is older goes.
-    fn note_end(&self, jkt: String) {
-        let now = self.now();
-        let until = now + i64::from(self.settings.token_lifetime_s);
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        ended.retain(|_, until| *until > now);
-        ended.insert(jkt, until);
-    }
-
-    #[cfg(test)]
-    fn ends_noted(&self) -> usize {
-        self.ended
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .len()
     }
 
     /// A nonce for the next request, where nonces are in use.

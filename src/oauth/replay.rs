@@ -23,11 +23,11 @@ pub(super) struct Window(Mutex<BTreeMap<i64, HashSet<String>>>);
 
 impl Window {
     /// Claims a key in one step.
-    pub(super) fn claim(&self, key: String, expires_at: i64, now: i64) -> Seen {
+    pub(super) fn claim(&self, key: &str, expires_at: i64, now: i64) -> Seen {
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let oldest = now.div_euclid(BUCKET_S);
         *buckets = buckets.split_off(&oldest);
-        if buckets.values().any(|bucket| bucket.contains(&key)) {
+        if buckets.values().any(|bucket| bucket.contains(key)) {
             return Seen::Before;
         }
         if buckets.values().map(HashSet::len).sum::<usize>() >= CAPACITY {
@@ -35,7 +35,7 @@ impl Window {
         }
         // a bucket is dropped only once all its seconds are past
         let bucket = expires_at.div_euclid(BUCKET_S);
-        buckets.entry(bucket).or_default().insert(key);
+        buckets.entry(bucket).or_default().insert(key.to_owned());
         Seen::New
     }
 }

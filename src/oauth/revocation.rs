@@ -40,7 +40,7 @@ impl Issuer {
             self.ledger
                 .end(&self.settings.issuer, &token.jkt, now, forget_at)
                 .await?;
-            self.note_end(token.jkt);
+            self.witness.note_end(token.jkt, now);
         }
         Ok(Reply::json(200, Map::new()))
     }

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeSet;
 
+/// No token lives longer, whatever the operator decides: for so long an end must be remembered.
+pub const MAX_TOKEN_LIFETIME_S: u32 = 43_200;
+
 /// Whether proofs must carry a nonce of this server (AAP-261).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NonceMode {

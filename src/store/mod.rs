@@ -2,6 +2,7 @@
 //! short-lived claims. Must not know what a record says: bodies are opaque texts to it, and it never
 //! decides whether something may be sent again.
 
+mod claims;
 mod embedded;
 mod error;
 mod redis;
@@ -170,32 +171,6 @@ impl Store {
         match self {
             Self::Embedded(store) => store.next_due(deployment, target).await,
             Self::Redis(store) => store.next_due(deployment, target).await,
-        }
-    }
-
-    /// Claims all of the keys or none, atomically: `false` when any is claimed already and has not
-    /// expired, or stands in the list twice. What replay protection is made of.
-    pub async fn claim_all(
-        &self,
-        claims: &[Claim<'_>],
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        match self {
-            Self::Embedded(store) => store.claim_all(claims, now).await,
-            Self::Redis(store) => store.claim_all(claims, now).await,
-        }
-    }
-
-    /// Whether a claim stands and has not expired.
-    pub async fn is_claimed(
-        &self,
-        namespace: &str,
-        key: &str,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        match self {
-            Self::Embedded(store) => store.is_claimed(namespace, key, now).await,
-            Self::Redis(store) => store.is_claimed(namespace, key, now).await,
         }
     }
 

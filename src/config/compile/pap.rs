@@ -6,7 +6,7 @@ use super::super::raw;
 use super::Scope;
 use super::urls;
 use crate::net::Policy;
-use crate::oauth::{McpTokens, NativeMcp, NonceMode, Registration, Settings};
+use crate::oauth::{MAX_TOKEN_LIFETIME_S, McpTokens, NativeMcp, NonceMode, Registration, Settings};
 
 /// A deployment's issuer, as far as it is known before the port is.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ pub(super) fn compile(
             "token_lifetime_s",
             raw.token_lifetime_s,
             default.token_lifetime_s,
-            (60, 43_200),
+            (60, MAX_TOKEN_LIFETIME_S),
         ),
         proof_window_s: scope.bounded(
             "proof_window_s",

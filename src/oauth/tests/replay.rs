@@ -1,6 +1,5 @@
 //! Races and restarts, over both ledgers.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::oauth::Ledger;
@@ -9,10 +8,6 @@ use crate::store::tests::Place;
 
 use super::rig::*;
 
-async fn store(path: &Path) -> Ledger {
-    Ledger::Store(Arc::new(Store::open_embedded(path).await.unwrap()))
-}
-
 // AAP-240 AAP-241
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fifty_parallel_copies_of_a_request_get_one_token() {
@@ -20,7 +15,7 @@ async fn fifty_parallel_copies_of_a_request_get_one_token() {
     let redis = Place::redis(&["--appendonly", "yes"]).await;
     for ledger in [
         Ledger::memory(),
-        store(&folder.path().join("s.db")).await,
+        embedded(&folder.path().join("s.db")).await,
         Ledger::Store(Arc::new(redis.open().await)),
     ] {
         let unlimited = |s: &mut crate::oauth::Settings| {
@@ -53,7 +48,7 @@ async fn fifty_parallel_copies_of_a_call_pass_once() {
     let redis = Place::redis(&["--appendonly", "yes"]).await;
     for ledger in [
         Ledger::memory(),
-        store(&folder.path().join("s.db")).await,
+        embedded(&folder.path().join("s.db")).await,
         Ledger::Store(Arc::new(redis.open().await)),
     ] {
         let rig = Arc::new(Rig::with_ledger(ledger, |_| {}).await);
@@ -80,20 +75,23 @@ async fn fifty_parallel_copies_of_a_call_pass_once() {
 async fn nothing_used_or_ended_comes_back_with_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
-    let rig = Rig::with_ledger(store(&path).await, |_| {}).await;
+    let rig = Rig::with_ledger(embedded(&path).await, |_| {}).await;
     let used = rig.request();
     let granted = rig.send(&used).await;
     let token = granted.body["access_token"].as_str().unwrap().to_owned();
     let mut ahead = rig.call_proof(&token);
     ahead.claim("iat", rig.now() + 50);
     assert!(rig.call(&token, &ahead).await.is_ok());
+    let mut soon = rig.call_proof(&token);
+    soon.claim("iat", rig.now() + 10);
+    assert!(rig.call(&token, &soon).await.is_ok());
     let ended = rig.try_with(|r| r.of_session(3)).await;
     let ended = ended.body["access_token"].as_str().unwrap().to_owned();
     assert_eq!(rig.revoke(&ended).await.status, 200);
     rig.wait(2);
 
     let settings = rig.issuer.settings().clone();
-    let ledger = store(&path).await;
+    let ledger = embedded(&path).await;
     let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
     let issuer = open_with(ledger, settings, site, network, keys, &rig.clock).await;
     let rig = Rig {
@@ -120,6 +118,47 @@ async fn nothing_used_or_ended_comes_back_with_a_restart() {
     let renewed = rig.try_with(|r| r.of_session(3)).await;
     refused("the ended key", &renewed, 400, "invalid_grant");
     assert!(rig.call(&token, &rig.call_proof(&token)).await.is_ok());
+    // its time has come meanwhile, so it looks like one that was made after the start
+    rig.wait(20);
+    let soon = rig.call(&token, &soon).await.unwrap_err();
+    assert_eq!(soon.at_api().body["error"], "invalid_dpop_proof");
+    assert!(rig.call(&token, &rig.call_proof(&token)).await.is_ok());
+}
+
+// AAP-252 AAP-260
+#[tokio::test]
+async fn nothing_used_or_ended_comes_back_with_a_reload() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let rig = Rig::with_ledger(embedded(&path).await, |_| {}).await;
+    let token = rig.access_token().await;
+    let ended = rig.try_with(|r| r.of_session(3)).await;
+    let ended = ended.body["access_token"].as_str().unwrap().to_owned();
+    // the next issuer is open while the one before still answers
+    let settings = rig.issuer.settings().clone();
+    let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
+    let ledger = embedded(&path).await;
+    let next = open_with(ledger, settings, site, network, keys, &rig.clock).await;
+    let next = next.after(Some(&rig.issuer));
+    let used = rig.call_proof(&token);
+    assert!(rig.call(&token, &used).await.is_ok());
+    assert_eq!(rig.revoke(&ended).await.status, 200);
+
+    let mut of_ended = rig.call_proof(&ended);
+    of_ended.key = key(3);
+    of_ended.header["jwk"] = jwk(&key(3));
+    for (token, proof, error) in [
+        (&token, &used, "invalid_dpop_proof"),
+        (&ended, &of_ended, "invalid_token"),
+    ] {
+        let headers = call_headers(&format!("DPoP {token}"), &proof.text());
+        let called = next.authenticate("POST", SKILL, None, &headers).await;
+        assert_eq!(called.unwrap_err().at_api().body["error"], error);
+    }
+    let proof = rig.call_proof(&token).text();
+    let headers = call_headers(&format!("DPoP {token}"), &proof);
+    let fresh = next.authenticate("POST", SKILL, None, &headers).await;
+    assert!(fresh.is_ok());
 }
 
 // AAP-240 AAP-241 AAP-252 AAP-260

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
@@ -18,6 +19,7 @@ use crate::net::testing::{Site, answer};
 use crate::net::{self, FakeNetwork, Network, Policy};
 use crate::oauth::{Access, Issuer, Ledger, Refusal, Reply, Settings};
 use crate::seal::KeyRing;
+use crate::store::Store;
 
 pub(crate) const ISSUER: &str = "https://demo-toyota.example.com/poppy";
 pub(crate) const TOKEN_ENDPOINT: &str = "https://demo-toyota.example.com/poppy/oauth/token";
@@ -244,6 +246,16 @@ impl Rig {
     }
 
     pub(crate) async fn revoke(&self, token: &str) -> Reply {
+        let (headers, body) = self.revocation(token);
+        let result = self
+            .issuer
+            .revoke(&headers, None, body.as_bytes(), peer())
+            .await;
+        result.unwrap_or_else(|refusal| refusal.at_issuer())
+    }
+
+    /// The message that gives a token back.
+    pub(crate) fn revocation(&self, token: &str) -> (HeaderMap, String) {
         let request = self.request();
         let fields = request
             .fields
@@ -254,12 +266,13 @@ impl Rig {
         let request = Request { fields, ..request };
         let (mut headers, body) = request.message();
         headers.remove("dpop");
-        let result = self
-            .issuer
-            .revoke(&headers, None, body.as_bytes(), peer())
-            .await;
-        result.unwrap_or_else(|refusal| refusal.at_issuer())
+        (headers, body)
     }
+}
+
+/// A ledger in a file.
+pub(crate) async fn embedded(path: &Path) -> Ledger {
+    Ledger::Store(Arc::new(Store::open_embedded(path).await.unwrap()))
 }
 
 pub(crate) async fn open(

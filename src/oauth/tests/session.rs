@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::rig::*;
+use crate::oauth::Settings;
 
 // AAP-251 AAP-552
 #[tokio::test]
@@ -128,19 +129,49 @@ async fn revocation_answers_alike_for_foreign_and_unknown_tokens() {
 #[tokio::test]
 async fn ends_are_noted_as_long_as_a_token_may_say_otherwise() {
     let rig = Rig::with(|s| s.token_requests_per_minute_and_network = 10_000).await;
-    let mut last = String::new();
     for seed in 2..8 {
         let granted = rig.try_with(|r| r.of_session(seed)).await;
-        last = granted.body["access_token"].as_str().unwrap().to_owned();
-        assert_eq!(rig.revoke(&last).await.status, 200);
-        assert!(rig.issuer.ends_noted() <= 3, "older ends are gone");
-        rig.wait(1500);
+        let token = granted.body["access_token"].as_str().unwrap();
+        assert_eq!(rig.revoke(token).await.status, 200);
+        assert!(rig.issuer.witness.ends_noted() <= 3, "older ends are gone");
+        let mut proof = rig.call_proof(token);
+        proof.key = key(seed);
+        proof.header["jwk"] = jwk(&key(seed));
+        let gone = rig.call(token, &proof).await.unwrap_err();
+        assert_eq!(gone.at_api().body["error"], "invalid_token");
+        rig.wait(18_000);
     }
-    let mut proof = rig.call_proof(&last);
-    proof.key = key(7);
-    proof.header["jwk"] = jwk(&key(7));
-    let gone = rig.call(&last, &proof).await.unwrap_err();
-    assert_eq!(gone.at_api().body["error"], "invalid_token");
+}
+
+// AAP-252
+#[tokio::test]
+async fn an_end_outlives_a_token_lifetime_that_is_shortened() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    let long = |s: &mut Settings| s.token_lifetime_s = 43_200;
+    let rig = Rig::with_ledger(embedded(&path).await, long).await;
+    let token = rig.access_token().await;
+    assert_eq!(rig.revoke(&token).await.status, 200);
+    for (seed, reloaded) in [(3, true), (4, false)] {
+        let mut settings = rig.issuer.settings().clone();
+        settings.token_lifetime_s = 60;
+        let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
+        let ledger = embedded(&path).await;
+        let issuer = open_with(ledger, settings, site, network, keys, &rig.clock).await;
+        let issuer = issuer.after(reloaded.then_some(&*rig.issuer));
+        rig.wait(100);
+        // another end clears out what is older
+        let other = rig.try_with(|r| r.of_session(seed)).await;
+        let other = other.body["access_token"].as_str().unwrap().to_owned();
+        let (headers, body) = rig.revocation(&other);
+        let ended = issuer.revoke(&headers, None, body.as_bytes(), peer()).await;
+        assert_eq!(ended.unwrap().status, 200);
+        let proof = rig.call_proof(&token).text();
+        let headers = call_headers(&format!("DPoP {token}"), &proof);
+        let called = issuer.authenticate("POST", SKILL, None, &headers).await;
+        let error = called.unwrap_err().at_api().body["error"].clone();
+        assert_eq!(error, "invalid_token", "{reloaded}");
+    }
 }
 
 // AAP-240

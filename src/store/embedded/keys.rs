@@ -78,6 +78,21 @@ impl Embedded {
         Ok(found.is_some())
     }
 
+    pub(in crate::store) async fn claims_end(
+        &self,
+        namespace: &str,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let query = "SELECT max(expires_at) FROM claims WHERE namespace = ? AND expires_at > ?";
+        let end: Option<i64> = sqlx::query_scalar(query)
+            .bind(namespace)
+            .bind(now.as_millisecond())
+            .fetch_one(&self.readers)
+            .await
+            .map_err(|error| self.fail(&error))?;
+        end.map(instant).transpose()
+    }
+
     pub(in crate::store) async fn key_row(
         &self,
         lead_id: &str,
