@@ -60,6 +60,16 @@ struct Pauses {
     unknown_at: i64,
 }
 
+impl Pauses {
+    /// Whether what is known is to be fetched again now, for a token that names `kid`.
+    fn are_over(&self, known: &Known, kid: Option<&str>, now: i64) -> bool {
+        if now >= known.fresh_until {
+            return now >= self.retry_at;
+        }
+        now >= self.unknown_at && kid.is_some_and(|kid| !known.names(kid))
+    }
+}
+
 impl Known {
     fn names(&self, kid: &str) -> bool {
         let mut keys = self.keys.iter();
@@ -85,7 +95,11 @@ impl Authority {
     }
 
     /// The claims of a token for `audience`.
-    pub(super) async fn verify(&self, text: &str, audience: &str) -> Result<Claims, Refused> {
+    pub(super) async fn verify(
+        self: &Arc<Self>,
+        text: &str,
+        audience: &str,
+    ) -> Result<Claims, Refused> {
         let jws = token::parse(text, &self.settings.algorithms).map_err(Refused::Token)?;
         let kid = token::kid(&jws).map_err(Refused::Token)?;
         let known = self.known(kid).await.ok_or(Refused::Unavailable)?;
@@ -105,29 +119,37 @@ impl Authority {
     }
 
     /// The issuer's keys, fetched again when they do not hold `kid`.
-    async fn known(&self, kid: Option<&str>) -> Option<Arc<Known>> {
+    async fn known(self: &Arc<Self>, kid: Option<&str>) -> Option<Arc<Known>> {
         let now = self.now();
         let known = self.known.load_full();
         if now < known.fresh_until && kid.is_none_or(|kid| known.names(kid)) {
             return Some(known);
         }
-        let mut pauses = self.pauses.lock().await;
-        let known = self.known.load_full();
-        let stale = now >= known.fresh_until;
-        let unknown = !stale && kid.is_some_and(|kid| !known.names(kid));
-        if (stale && now >= pauses.retry_at) || (unknown && now >= pauses.unknown_at) {
-            *pauses = Pauses {
-                retry_at: now + RETRY_S,
-                unknown_at: now + RETRY_S,
-            };
-            self.renew(now).await;
+        let pauses = self.pauses.lock().await;
+        let due = pauses.are_over(&self.known.load(), kid, now);
+        drop(pauses);
+        if due {
+            // What is begun comes to its end: a caller who hangs up would leave the pause without the keys, and
+            // could so keep everybody out.
+            let (own, kid) = (Arc::clone(self), kid.map(str::to_owned));
+            let renewed = async move { own.renew(kid.as_deref()).await };
+            tokio::spawn(renewed).await.ok()?;
         }
         let known = self.known.load_full();
         (now < known.fresh_until + STALE_S).then_some(known)
     }
 
-    /// A failure leaves what was there.
-    async fn renew(&self, now: i64) {
+    /// Fetches the keys, unless somebody else just did. A failure leaves what was there.
+    async fn renew(&self, kid: Option<&str>) {
+        let mut pauses = self.pauses.lock().await;
+        let now = self.now();
+        if !pauses.are_over(&self.known.load(), kid, now) {
+            return;
+        }
+        *pauses = Pauses {
+            retry_at: now + RETRY_S,
+            unknown_at: now + RETRY_S,
+        };
         match self.fetch().await {
             Ok((keys, fresh_s)) => {
                 let fresh_until = now + fresh_s;

@@ -211,6 +211,22 @@ async fn a_good_token_names_its_caller() {
     assert_eq!(rig.site.requests().len(), 2);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_hangs_up_does_not_lock_everybody_out() {
+    let rig = Arc::new(Rig::new().await);
+    let held = rig.documents.lock().unwrap();
+    let (asking, claims) = (Arc::clone(&rig), rig.claims());
+    let asked = tokio::spawn(async move { asking.try_claims(&claims).await });
+    while rig.site.requests().is_empty() {
+        std::thread::yield_now();
+    }
+    asked.abort();
+    drop(held);
+    assert!(asked.await.unwrap_err().is_cancelled());
+    assert!(rig.try_claims(&rig.claims()).await.is_ok());
+    assert_eq!(rig.fetches("/keys"), 1, "what was begun is used");
+}
+
 #[tokio::test]
 async fn rsa_signatures_are_taken_where_the_operator_takes_them() {
     for (algorithms, good) in [

@@ -17,6 +17,13 @@ pub(in super::super) struct Identity {
     pub(in super::super) keys: Vec<PublicKey>,
 }
 
+impl Identity {
+    pub(in super::super) fn names(&self, kid: &str) -> bool {
+        let mut keys = self.keys.iter();
+        keys.any(|key| key.kid.as_deref() == Some(kid))
+    }
+}
+
 /// What is used of a metadata document.
 pub(in super::super) struct Metadata {
     pub(in super::super) jwks_uri: String,

@@ -24,9 +24,14 @@ const FETCHES: usize = 16;
 const RETRY_S: i64 = 30;
 /// Keys may be used this long after they should have been renewed but could not be.
 const STALE_S: i64 = 3600;
+/// The stage of a refusal for want of an identity.
+const STAGE: &str = "client identity";
 
-/// The identities of an issuer's clients.
-pub(super) struct Directory {
+/// The identities of an issuer's clients. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Directory(Arc<Inner>);
+
+struct Inner {
     net: net::Client,
     clock: Clock,
     entries: Mutex<HashMap<String, Arc<Entry>>>,
@@ -50,14 +55,31 @@ struct State {
     keys_at: i64,
 }
 
+impl State {
+    fn usable(&self, now: i64) -> Option<&Arc<Identity>> {
+        let identity = self.identity.as_ref();
+        identity.filter(|_| now < self.fresh_until + STALE_S)
+    }
+
+    fn wants_all(&self, now: i64) -> bool {
+        now >= self.fresh_until && now >= self.retry_at
+    }
+
+    /// Whether a JWT names a `kid` that may have been published meanwhile.
+    fn wants_keys(&self, kid: Option<&str>, now: i64) -> bool {
+        let unknown = |identity: &Arc<Identity>| kid.is_some_and(|kid| !identity.names(kid));
+        now >= self.keys_at && self.usable(now).is_some_and(unknown)
+    }
+}
+
 impl Directory {
     pub(super) fn new(net: net::Client, clock: Clock) -> Self {
-        Self {
+        Self(Arc::new(Inner {
             net,
             clock,
             entries: Mutex::new(HashMap::new()),
             fetches: Semaphore::new(FETCHES),
-        }
+        }))
     }
 
     /// The identity at `client_id`, which has passed [`super::url::client_id_shape`]; fetched again when
@@ -67,34 +89,39 @@ impl Directory {
         client_id: &str,
         kid: Option<&str>,
     ) -> Result<Arc<Identity>, &'static str> {
-        let entry = self.entry(client_id);
+        let entry = self.0.entry(client_id);
+        let state = entry.state.lock().await;
+        let now = self.0.now();
+        if !state.wants_all(now) && !state.wants_keys(kid, now) {
+            return state.usable(now).cloned().ok_or(STAGE);
+        }
+        drop(state);
+        // What is begun comes to its end: a caller who hangs up would leave the pause without the identity, and
+        // could so keep the client out.
+        let (inner, client_id) = (Arc::clone(&self.0), client_id.to_owned());
+        let kid = kid.map(str::to_owned);
+        let fetched = async move { inner.fetched(&entry, &client_id, kid.as_deref()).await };
+        tokio::spawn(fetched).await.unwrap_or(Err(STAGE))
+    }
+}
+
+impl Inner {
+    /// Fetches what is wanted, unless somebody else just did.
+    async fn fetched(
+        &self,
+        entry: &Entry,
+        client_id: &str,
+        kid: Option<&str>,
+    ) -> Result<Arc<Identity>, &'static str> {
         let mut state = entry.state.lock().await;
         let now = self.now();
-        if now >= state.fresh_until && now >= state.retry_at {
+        if state.wants_all(now) {
             self.renew(client_id, &mut state, now).await;
         }
-        let usable_until = state.fresh_until + STALE_S;
-        let identity = match &state.identity {
-            Some(identity) if now < usable_until => Arc::clone(identity),
-            _ => return Err("client identity"),
-        };
-        let known = |kid: &str| {
-            identity
-                .keys
-                .iter()
-                .any(|key| key.kid.as_deref() == Some(kid))
-        };
-        if kid.is_none_or(known) || now < state.keys_at {
-            return Ok(identity);
+        if state.wants_keys(kid, now) {
+            self.renew_keys(&mut state, now).await;
         }
-        state.keys_at = now + RETRY_S;
-        if let Ok((keys, _)) = self.fetch_keys(&identity.jwks_uri).await {
-            state.identity = Some(Arc::new(Identity {
-                jwks_uri: identity.jwks_uri.clone(),
-                keys,
-            }));
-        }
-        state.identity.clone().ok_or("client identity")
+        state.usable(now).cloned().ok_or(STAGE)
     }
 
     fn now(&self) -> i64 {
@@ -130,6 +157,16 @@ impl Directory {
             state.identity = Some(Arc::new(identity));
             state.fresh_until = now + fresh_s;
             state.retry_at = now;
+        }
+    }
+
+    async fn renew_keys(&self, state: &mut State, now: i64) {
+        state.keys_at = now + RETRY_S;
+        let Some(jwks_uri) = state.identity.as_ref().map(|known| known.jwks_uri.clone()) else {
+            return;
+        };
+        if let Ok((keys, _)) = self.fetch_keys(&jwks_uri).await {
+            state.identity = Some(Arc::new(Identity { jwks_uri, keys }));
         }
     }
 

@@ -188,6 +188,23 @@ async fn a_hundred_first_requests_make_one_fetch_of_each_document() {
 }
 
 // AAP-234
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_hangs_up_does_not_lock_the_client_out() {
+    let rig = Arc::new(Rig::new().await);
+    let held = rig.documents.lock().unwrap();
+    let request = rig.request();
+    let asking = Arc::clone(&rig);
+    let asked = tokio::spawn(async move { asking.send(&request).await });
+    while rig.fetches("/client.json") == 0 {
+        std::thread::yield_now();
+    }
+    asked.abort();
+    drop(held);
+    assert!(asked.await.unwrap_err().is_cancelled());
+    assert_eq!(rig.send(&rig.request()).await.status, 200);
+    assert_eq!(rig.fetches("/client.json"), 1, "what was begun is used");
+}
+
 #[tokio::test]
 async fn a_failed_fetch_is_remembered_and_never_cached_as_valid() {
     let rig = Rig::new().await;
