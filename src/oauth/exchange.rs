@@ -40,13 +40,14 @@ impl Issuer {
             "resource is not an MCP endpoint without DPoP",
         ))?;
         refuse_published_key(&proof, &client.identity)?;
-        let subject = self.subject(subject, fields.client_id, &proof.jkt)?;
-        let expires_in = subject.expires_at - self.now();
+        let now = self.now();
+        let subject = self.subject(subject, fields.client_id, &proof.jkt, now)?;
+        let expires_in = subject.expires_at - now;
         let claims = [
             self.assertion_claim(fields.client_id, &client.assertion),
             self.proof_claim("token proof", &proof),
         ];
-        match self.ledger.claim_all(&claims, self.now()).await? {
+        match self.ledger.claim_all(&claims, now).await? {
             None => {}
             Some(0) => {
                 let stage = "client assertion: replay";
@@ -73,14 +74,14 @@ impl Issuer {
 
     /// The Session Token that is exchanged: current, this client's, bound to the proof's key (AAP-321).
     /// Whatever is wrong, the answer is the same (AAP-323).
-    fn subject(&self, text: &str, client_id: &str, jkt: &str) -> Result<Token, Refusal> {
+    fn subject(&self, text: &str, client_id: &str, jkt: &str, now: i64) -> Result<Token, Refusal> {
         let refuse = |stage| Refusal::new(Code::InvalidGrant, stage);
         let token = Token::open(text, &self.keys, &self.settings.issuer)
             .ok_or_else(|| refuse("unknown subject token"))?;
         if token.bearer || token.resource != self.settings.resource {
             return Err(refuse("a subject token of another resource"));
         }
-        if token.expires_at <= self.now() {
+        if token.expires_at <= now {
             return Err(refuse("an expired subject token"));
         }
         if token.client_id != client_id {

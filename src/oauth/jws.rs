@@ -74,7 +74,8 @@ impl<'a> Jws<'a> {
             None => Ok(None),
             Some(Value::String(typ)) => {
                 let typ = typ.to_ascii_lowercase();
-                Ok(Some(typ.trim_start_matches("application/").to_owned()))
+                let short = typ.strip_prefix("application/").unwrap_or(&typ);
+                Ok(Some(short.to_owned()))
             }
             Some(_) => Err(()),
         }

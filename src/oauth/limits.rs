@@ -8,9 +8,18 @@ use std::sync::{Mutex, PoisonError};
 const CAPACITY: usize = 65_536;
 const MINUTE_MS: i64 = 60_000;
 
+/// A full table is looked through no more often than this, however many new names ask.
+const SWEEP_MS: i64 = 1000;
+
 pub(super) struct Limits {
     per_minute: u32,
-    buckets: Mutex<HashMap<String, Bucket>>,
+    table: Mutex<Table>,
+}
+
+#[derive(Default)]
+struct Table {
+    buckets: HashMap<String, Bucket>,
+    swept_at_ms: i64,
 }
 
 /// Requests left, in thousandths, at an instant.
@@ -23,22 +32,18 @@ impl Limits {
     pub(super) fn per_minute(per_minute: u32) -> Self {
         Self {
             per_minute: per_minute.max(1),
-            buckets: Mutex::new(HashMap::new()),
+            table: Mutex::default(),
         }
     }
 
     /// Takes one request of `name`'s; the error is the seconds to wait.
     pub(super) fn take(&self, name: &str, now_ms: i64) -> Result<(), u32> {
         let full = i64::from(self.per_minute) * 1000;
-        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= CAPACITY && !buckets.contains_key(name) {
-            // a bucket that is a minute old is full again, so forgetting it changes nothing
-            buckets.retain(|_, bucket| now_ms - bucket.at_ms < MINUTE_MS);
-            if buckets.len() >= CAPACITY {
-                return Err(60);
-            }
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        if !table.has_room(name, now_ms) {
+            return Err(60);
         }
-        let bucket = buckets.entry(name.to_owned()).or_insert(Bucket {
+        let bucket = table.buckets.entry(name.to_owned()).or_insert(Bucket {
             left: full,
             at_ms: now_ms,
         });
@@ -54,6 +59,21 @@ impl Limits {
     }
 }
 
+impl Table {
+    fn has_room(&mut self, name: &str, now_ms: i64) -> bool {
+        if self.buckets.len() < CAPACITY || self.buckets.contains_key(name) {
+            return true;
+        }
+        if now_ms - self.swept_at_ms >= SWEEP_MS {
+            self.swept_at_ms = now_ms;
+            // a bucket that is a minute old is full again, so forgetting it changes nothing
+            self.buckets
+                .retain(|_, bucket| now_ms - bucket.at_ms < MINUTE_MS);
+        }
+        self.buckets.len() < CAPACITY
+    }
+}
+
 /// The network an address stands for: itself, or its /64.
 pub(super) fn network(address: IpAddr) -> String {
     match address.to_canonical() {
@@ -62,5 +82,25 @@ pub(super) fn network(address: IpAddr) -> String {
             let [a, b, c, d, ..] = address.segments();
             format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // AAP-292
+    #[test]
+    fn a_full_table_takes_new_names_as_old_ones_fall_idle_and_is_looked_through_seldom() {
+        let limits = Limits::per_minute(60);
+        for name in 0..CAPACITY {
+            assert_eq!(limits.take(&name.to_string(), 0), Ok(()));
+        }
+        assert_eq!(limits.take("new", 59_500), Err(60));
+        assert_eq!(limits.take("0", 59_600), Ok(()), "who is known is served");
+        assert_eq!(limits.take("new", 60_400), Err(60));
+        assert_eq!(limits.take("new", 60_500), Ok(()));
+        let table = limits.table.lock().unwrap();
+        assert_eq!(table.buckets.len(), 2, "idle ones are gone");
     }
 }

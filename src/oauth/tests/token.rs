@@ -193,6 +193,9 @@ const SPOILT: &[Spoil] = &[
     ("short jti", |j, _| j.claim("jti", "123456789012345")),
     ("long jti", |j, _| j.claim("jti", "j".repeat(257))),
     ("typ of a proof", |j, _| j.header["typ"] = json!("dpop+jwt")),
+    ("typ of no kind", |j, _| {
+        j.header["typ"] = json!("application/application/jwt");
+    }),
     ("typ of a browser assertion", |j, _| {
         j.header["typ"] = json!("poppy-browser+jwt");
     }),
