@@ -233,7 +233,7 @@ impl Store {
     /// here stays whose it is.
     pub async fn restore(&self, restored: Restored, now: Timestamp) -> Result<bool, StoreError> {
         match self {
-            Self::Embedded(store) => store.restore(restored).await,
+            Self::Embedded(store) => store.restore(restored, now).await,
             Self::Redis(store) => store.restore(restored, now).await,
         }
     }

@@ -552,6 +552,63 @@ async fn a_lead_that_no_replica_confirms_is_not_answered_and_not_taken_twice() {
     assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 1);
 }
 
+// AAP-476 AAP-482
+#[tokio::test]
+async fn an_answer_that_no_replica_confirms_is_not_given() {
+    let place = Place::redis(&["--appendonly", "yes"]).await;
+    let alone = place.open().await;
+    let claimed = acceptance("k", "lead_1");
+    let pending = alone.claim_pending(claimed.clone(), at(10), at(0)).await;
+    assert!(matches!(pending, Ok(Accepted::New)));
+    let mut settings = place.redis_settings();
+    settings.wait = Some((1, Duration::from_millis(50)));
+    let store = Store::open_redis(&settings).await.unwrap();
+    for _ in 0..2 {
+        let unconfirmed = store.complete(claimed.clone(), "", at(1)).await;
+        assert!(
+            matches!(unconfirmed, Err(StoreError::Unavailable { .. })),
+            "{unconfirmed:?}"
+        );
+    }
+    // whoever tries again gets it
+    let entry = store.key("k", at(2)).await.unwrap().unwrap();
+    assert_eq!(entry.answer.as_deref(), Some("answer of lead_1"));
+}
+
+#[tokio::test]
+async fn an_expired_key_does_not_stand_in_the_way_of_a_restored_one() {
+    let store = Place::embedded().open().await;
+    store
+        .accept(acceptance("k", "lead_1"), at(0))
+        .await
+        .unwrap();
+    let restored = |lead_id: &str, key_expires_at| Restored {
+        lead_id: lead_id.to_owned(),
+        deployment: "demo".to_owned(),
+        dealer: String::new(),
+        accepted_at: at(0),
+        record: "{}".to_owned(),
+        answer: "answer".to_owned(),
+        key: Some(KeyRow {
+            key: "k".to_owned(),
+            fingerprint: "content".to_owned(),
+            expires_at: key_expires_at,
+        }),
+        deliveries: Vec::new(),
+        attempts: Vec::new(),
+    };
+    for (now, lead_id, holder) in [
+        (86_399, "lead_2", "lead_1"),
+        (86_401, "lead_3", "lead_3"),
+        (86_402, "lead_4", "lead_3"),
+    ] {
+        let taken = store.restore(restored(lead_id, at(200_000)), at(now)).await;
+        assert!(taken.unwrap());
+        let entry = store.key("k", at(now)).await.unwrap().unwrap();
+        assert_eq!(entry.lead_id, holder);
+    }
+}
+
 #[tokio::test]
 async fn a_redis_over_tls_is_known_by_the_operators_authority() {
     use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};

@@ -103,8 +103,12 @@ impl Embedded {
         Ok(tally)
     }
 
-    pub(in crate::store) async fn restore(&self, restored: Restored) -> Result<bool, StoreError> {
-        self.write(move |connection| Box::pin(restore(connection, restored)))
+    pub(in crate::store) async fn restore(
+        &self,
+        restored: Restored,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| Box::pin(restore(connection, restored, now)))
             .await
     }
 
@@ -118,6 +122,7 @@ impl Embedded {
 async fn restore(
     connection: &mut SqliteConnection,
     restored: Restored,
+    now: Timestamp,
 ) -> Result<bool, sqlx::Error> {
     let lead_id = &restored.lead_id;
     let lead = sqlx::query(
@@ -137,14 +142,19 @@ async fn restore(
     }
     if let Some(key) = &restored.key {
         sqlx::query(
-            "INSERT OR IGNORE INTO keys (key, fingerprint, lead_id, answer, expires_at)
-             VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO keys (key, fingerprint, lead_id, answer, expires_at)
+             VALUES (?, ?, ?, ?, ?)
+             ON CONFLICT (key) DO UPDATE SET fingerprint = excluded.fingerprint,
+                 lead_id = excluded.lead_id, answer = excluded.answer,
+                 expires_at = excluded.expires_at
+             WHERE keys.expires_at <= ?",
         )
         .bind(&key.key)
         .bind(&key.fingerprint)
         .bind(lead_id)
         .bind(&restored.answer)
         .bind(key.expires_at.as_millisecond())
+        .bind(now.as_millisecond())
         .execute(&mut *connection)
         .await?;
     }

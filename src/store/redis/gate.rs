@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{PoisonError, Weak};
+use std::sync::{MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -37,9 +37,12 @@ pub(super) struct Warden {
     version: AtomicU64,
     /// One look at a time.
     looking: Mutex<()>,
-    /// The attempts of this process whose end is not in the journal.
-    under_way: std::sync::Mutex<BTreeMap<(String, String), u32>>,
+    /// The attempts of this process whose end Redis was not told.
+    under_way: std::sync::Mutex<UnderWay>,
 }
+
+/// By lead and target: the attempt's number, and whether its end is in the journal.
+type UnderWay = BTreeMap<(String, String), (u32, bool)>;
 
 impl Warden {
     pub(super) fn new(journal: Journal) -> Self {
@@ -64,12 +67,7 @@ impl Warden {
             attempt: job.attempt,
         };
         self.journal.append(&[begun]).await?;
-        let key = (job.lead_id.clone(), job.target.clone());
-        let mut under_way = self
-            .under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        under_way.insert(key, job.attempt);
+        self.under_way().insert(of(job), (job.attempt, false));
         Ok(())
     }
 
@@ -80,21 +78,16 @@ impl Warden {
         ending: &Ending,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        let key = (job.lead_id.clone(), job.target.clone());
-        let noted = |under_way: &BTreeMap<_, _>| under_way.get(&key) != Some(&job.attempt);
         let lasting = matches!(
             ending.state,
             DeliveryState::Delivered | DeliveryState::Refused
         );
-        let skip = {
-            let under_way = self
-                .under_way
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            noted(&under_way) && !lasting
-        };
-        if skip {
-            return Ok(());
+        let known = self.under_way().get(&of(job)).copied();
+        match known.filter(|(attempt, _)| *attempt == job.attempt) {
+            Some((_, true)) => return Ok(()),
+            // It never began to transmit, so a Redis that forgot it may try it again.
+            None if !lasting => return Ok(()),
+            Some((_, false)) | None => {}
         }
         let ended = Entry::Ended {
             lead_id: job.lead_id.clone(),
@@ -105,13 +98,24 @@ impl Warden {
             at,
         };
         self.journal.append(&[ended]).await?;
-        let mut under_way = self
-            .under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        under_way.remove(&key);
+        self.under_way().insert(of(job), (job.attempt, true));
         Ok(())
     }
+
+    /// Redis knows how it ended.
+    pub(super) fn told(&self, job: &Job) {
+        self.under_way().remove(&of(job));
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, UnderWay> {
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn of(job: &Job) -> (String, String) {
+    (job.lead_id.clone(), job.target.clone())
 }
 
 /// Looks after the gate until the store is gone.

@@ -35,6 +35,8 @@ pub(super) enum Link {
 pub(super) struct Watched {
     client: Mutex<SentinelClient>,
     current: RwLock<Option<MultiplexedConnection>>,
+    /// How long one command may take.
+    patience: Duration,
 }
 
 impl Link {
@@ -52,8 +54,9 @@ impl Link {
                 let watched = Watched {
                     client: Mutex::new(sentinel(settings)?),
                     current: RwLock::new(None),
+                    patience: settings.patience(RESPONSE),
                 };
-                watched.connection(settings.patience(RESPONSE)).await?;
+                watched.connection().await?;
                 Ok(Self::Sentinel(Arc::new(watched)))
             }
             Topology::Cluster => {
@@ -65,7 +68,7 @@ impl Link {
 }
 
 impl Watched {
-    async fn connection(&self, patience: Duration) -> RedisResult<MultiplexedConnection> {
+    async fn connection(&self) -> RedisResult<MultiplexedConnection> {
         if let Some(connection) = self.standing() {
             return Ok(connection);
         }
@@ -76,7 +79,7 @@ impl Watched {
         }
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(RESPONSE))
-            .set_response_timeout(Some(patience));
+            .set_response_timeout(Some(self.patience));
         let asking = client.get_async_connection_with_config(&config);
         let found = tokio::time::timeout(RESPONSE, asking).await;
         let connection = found.map_err(|_| {
@@ -118,7 +121,7 @@ impl ConnectionLike for Link {
             Self::Single(link) => link.req_packed_command(cmd),
             Self::Cluster(link) => link.req_packed_command(cmd),
             Self::Sentinel(watched) => Box::pin(async move {
-                let mut connection = watched.connection(RESPONSE).await?;
+                let mut connection = watched.connection().await?;
                 watched.look_at(connection.req_packed_command(cmd).await)
             }),
         }
@@ -134,7 +137,7 @@ impl ConnectionLike for Link {
             Self::Single(link) => link.req_packed_commands(pipeline, offset, count),
             Self::Cluster(link) => link.req_packed_commands(pipeline, offset, count),
             Self::Sentinel(watched) => Box::pin(async move {
-                let mut connection = watched.connection(RESPONSE).await?;
+                let mut connection = watched.connection().await?;
                 let done = connection.req_packed_commands(pipeline, offset, count);
                 watched.look_at(done.await)
             }),

@@ -56,6 +56,7 @@ impl Redis {
                 detail: String::new(),
             };
             warden.ended(job, &abandoned, now).await?;
+            warden.told(job);
         }
         marked
     }
@@ -89,7 +90,11 @@ impl Redis {
             .arg(ending.due_at.map(millis).unwrap_or_default())
             .arg(ending.detail)
             .arg(millis(now));
-        self.run(step).await
+        let finished = self.run(step).await?;
+        if let Some(warden) = &self.warden {
+            warden.told(job);
+        }
+        Ok(finished)
     }
 
     pub(in crate::store) async fn decide(

@@ -46,7 +46,8 @@ impl Redis {
             let entry = Entry::Accepted(Box::new(acceptance));
             warden.journal.append(&[entry]).await?;
         }
-        Ok(completed)
+        // What was completed by a try before this one may still have to reach the replicas.
+        self.confirmed().await.map(|()| completed)
     }
 
     pub(in crate::store) async fn overdue(
