@@ -117,7 +117,8 @@ impl KeyRing {
             .open(path)
             .and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
-                file.sync_all()
+                file.sync_all()?;
+                keep_name(path)
             })
             .map_err(|source| SealError::File {
                 path: path.to_owned(),
@@ -177,7 +178,8 @@ impl KeyRing {
         new.push(".new");
         let new = PathBuf::from(new);
         self.create_file(&new)?;
-        fs::rename(&new, path).map_err(|source| SealError::File {
+        let renamed = fs::rename(&new, path).and_then(|()| keep_name(path));
+        renamed.map_err(|source| SealError::File {
             path: path.to_owned(),
             source,
         })
@@ -240,6 +242,12 @@ impl Key {
         let key = UnboundKey::new(&AES_256_GCM, key.as_ref()).map_err(|_| SealError::Crypto)?;
         Ok(LessSafeKey::new(key))
     }
+}
+
+/// Makes a file's name outlast a power failure: what was sealed meanwhile would be unreadable without it.
+fn keep_name(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 struct OutputLen(usize);

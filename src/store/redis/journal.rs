@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
@@ -15,11 +15,12 @@ use tokio::sync::oneshot;
 use super::super::StoreError;
 use super::super::rows::Acceptance;
 use super::recall::Recall;
+use log::{Log, Order};
+
+mod log;
 
 /// How many processes may share a data folder.
 const SLOTS: u32 = 64;
-/// How many orders one flush serves at most.
-const GROUP: usize = 256;
 
 /// One line of the journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,12 +51,6 @@ pub(super) enum Entry {
     Erased(String),
 }
 
-enum Order {
-    Append(String, oneshot::Sender<Result<(), String>>),
-    Read(oneshot::Sender<Result<Recall, String>>),
-    Compact(Timestamp, oneshot::Sender<Result<(), String>>),
-}
-
 /// The journal of this process.
 #[derive(Debug)]
 pub(super) struct Journal {
@@ -71,7 +66,7 @@ impl Journal {
         let fail = |cause: io::Error| failed(root, &cause.to_string());
         let (folder, lock) = slot(root).map_err(fail)?;
         let id = identity(&folder).map_err(fail)?;
-        let log = Log::open(&folder.join("log"), lock).map_err(fail)?;
+        let log = Log::open(&folder, lock).map_err(fail)?;
         let (sender, orders) = mpsc::channel();
         std::thread::Builder::new()
             .name("journal".to_owned())
@@ -137,6 +132,8 @@ fn slot(root: &Path) -> io::Result<(PathBuf, File)> {
         builder.recursive(true).mode(0o700).create(&folder)?;
         let lock = private(&folder.join("lock"))?;
         if lock.try_lock().is_ok() {
+            // The folder's own name must outlast a power failure, too.
+            File::open(root)?.sync_all()?;
             return Ok((folder, lock));
         }
     }
@@ -174,126 +171,6 @@ fn write_identity(folder: &Path, path: &Path) -> io::Result<String> {
     fs::rename(new, path)?;
     File::open(folder)?.sync_all()?;
     Ok(id)
-}
-
-/// The file and the thread that writes it.
-struct Log {
-    path: PathBuf,
-    file: File,
-    /// How much of it is whole lines.
-    length: u64,
-    _lock: File,
-}
-
-impl Log {
-    /// Opens it, without the line that a crash left unfinished.
-    fn open(path: &Path, lock: File) -> io::Result<Self> {
-        let mut file = private(path)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
-        let length = whole as u64;
-        file.set_len(length)?;
-        file.sync_all()?;
-        Ok(Self {
-            path: path.to_owned(),
-            file,
-            length,
-            _lock: lock,
-        })
-    }
-
-    fn serve(mut self, orders: &mpsc::Receiver<Order>) {
-        while let Ok(first) = orders.recv() {
-            let mut next = Some(first);
-            let mut group = Vec::new();
-            let mut text = String::new();
-            while let Some(order) = next.take() {
-                match order {
-                    Order::Append(lines, reply) => {
-                        text.push_str(&lines);
-                        group.push(reply);
-                        if group.len() < GROUP {
-                            next = orders.try_recv().ok();
-                        }
-                    }
-                    other @ (Order::Read(_) | Order::Compact(..)) => {
-                        self.flush(&text, &mut group);
-                        text.clear();
-                        self.look(other);
-                    }
-                }
-            }
-            self.flush(&text, &mut group);
-        }
-    }
-
-    fn look(&mut self, order: Order) {
-        match order {
-            Order::Read(reply) => {
-                let recall = self.recall().map_err(|error| error.to_string());
-                drop(reply.send(recall));
-            }
-            Order::Compact(now, reply) => {
-                let done = self.compact(now).map_err(|error| error.to_string());
-                drop(reply.send(done));
-            }
-            Order::Append(..) => {}
-        }
-    }
-
-    fn flush(&mut self, text: &str, group: &mut Vec<oneshot::Sender<Result<(), String>>>) {
-        if group.is_empty() {
-            return;
-        }
-        let written = self.write(text).map_err(|error| error.to_string());
-        for reply in group.drain(..) {
-            drop(reply.send(written.clone()));
-        }
-    }
-
-    fn write(&mut self, text: &str) -> io::Result<()> {
-        let written = self
-            .file
-            .seek(SeekFrom::Start(self.length))
-            .and_then(|_| self.file.write_all(text.as_bytes()))
-            .and_then(|()| self.file.sync_data());
-        match written {
-            Ok(()) => {
-                self.length += text.len() as u64;
-                Ok(())
-            }
-            Err(error) => {
-                // Half a line must not spoil the next one.
-                self.file.set_len(self.length)?;
-                Err(error)
-            }
-        }
-    }
-
-    fn recall(&mut self) -> io::Result<Recall> {
-        self.file.seek(SeekFrom::Start(0))?;
-        let mut text = String::new();
-        self.file.read_to_string(&mut text)?;
-        Ok(Recall::of(&text))
-    }
-
-    /// Writes what still counts beside the file and renames it into place.
-    fn compact(&mut self, now: Timestamp) -> io::Result<()> {
-        let text = self.recall()?.lines(now);
-        let new = self.path.with_extension("new");
-        let mut file = private(&new)?;
-        file.set_len(0)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&new, &self.path)?;
-        if let Some(folder) = self.path.parent() {
-            File::open(folder)?.sync_all()?;
-        }
-        self.file = file;
-        self.length = text.len() as u64;
-        Ok(())
-    }
 }
 
 #[cfg(test)]

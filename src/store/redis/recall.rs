@@ -19,7 +19,6 @@ pub(super) struct Recall {
     /// By lead and target: the last attempt of this process.
     pub(super) attempts: BTreeMap<(String, String), Attempted>,
     pub(super) members: BTreeSet<String>,
-    erased: BTreeSet<String>,
 }
 
 /// The last attempt of this process at a delivery.
@@ -91,7 +90,6 @@ impl Recall {
             Entry::Erased(lead_id) => {
                 self.accepted.remove(&lead_id);
                 self.attempts.retain(|(lead, _), _| *lead != lead_id);
-                self.erased.insert(lead_id);
             }
         }
     }

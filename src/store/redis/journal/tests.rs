@@ -58,6 +58,7 @@ async fn what_was_appended_is_there_after_a_crash_even_a_torn_line_spoils_nothin
         .await
         .unwrap();
     let path = folder.path().join("0/log");
+    let slot = folder.path().join("0");
     let text = fs::read_to_string(&path).unwrap();
     drop(journal);
     // the thread lets go of its lock a moment after its last order
@@ -71,7 +72,7 @@ async fn what_was_appended_is_there_after_a_crash_even_a_torn_line_spoils_nothin
     };
     drop(journal);
     fs::write(&path, format!("{text}{{\"accepted\":{{\"key\":\"ab")).unwrap();
-    let mut log = Log::open(&path, private(&folder.path().join("lock")).unwrap()).unwrap();
+    let mut log = Log::open(&slot, private(&folder.path().join("lock")).unwrap()).unwrap();
     log.write("{\"void\":\"lead_3\"}\n").unwrap();
     let recall = log.recall().unwrap();
     assert_eq!(recall.accepted.keys().collect::<Vec<_>>(), ["lead_1"]);
@@ -139,7 +140,7 @@ fn a_disk_that_is_full_leaves_whole_lines_only() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     let lock = || private(&folder.path().join("lock")).unwrap();
-    let mut log = Log::open(&path, lock()).unwrap();
+    let mut log = Log::open(folder.path(), lock()).unwrap();
     log.write("{\"void\":\"lead_1\"}\n").unwrap();
     // /dev/full refuses every write as a full disk does
     log.file = OpenOptions::new()
@@ -148,8 +149,27 @@ fn a_disk_that_is_full_leaves_whole_lines_only() {
         .open("/dev/full")
         .unwrap();
     log.write("{\"void\":\"lead_2\"}\n").unwrap_err();
-    let mut log = Log::open(&path, lock()).unwrap();
+    let mut log = Log::open(folder.path(), lock()).unwrap();
     log.write("{\"void\":\"lead_3\"}\n").unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text, "{\"void\":\"lead_1\"}\n{\"void\":\"lead_3\"}\n");
+}
+
+#[test]
+fn a_tidied_journal_is_written_on_under_its_name_whatever_the_disk_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log");
+    let lock = private(&folder.path().join("lock")).unwrap();
+    let mut log = Log::open(folder.path(), lock).unwrap();
+    let line = |entry: &Entry| serde_json::to_string(entry).unwrap() + "\n";
+    log.write(&line(&accepted("lead_1"))).unwrap();
+    // a device that cannot be flushed stands for a folder that cannot
+    let able = std::mem::replace(&mut log.folder, File::open("/dev/full").unwrap());
+    log.compact(at(10)).unwrap_err();
+    log.write(&line(&accepted("lead_2"))).unwrap_err();
+    log.folder = able;
+    log.write(&line(&accepted("lead_3"))).unwrap();
+    let found = Recall::of(&fs::read_to_string(&path).unwrap());
+    let leads: Vec<_> = found.accepted.keys().map(String::as_str).collect();
+    assert_eq!(leads, ["lead_1", "lead_3"]);
 }
