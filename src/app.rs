@@ -12,6 +12,7 @@ mod register;
 mod reload;
 mod rooftops;
 mod serving;
+mod upkeep;
 
 use std::io;
 use std::path::{Path, PathBuf};

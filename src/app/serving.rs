@@ -12,7 +12,7 @@ use tokio::sync::{Notify, watch};
 use super::crew::Crew;
 use super::export::Exports;
 use super::ops::{Ops, Reloads};
-use super::{App, AppError, Reload, reload};
+use super::{App, AppError, Reload, reload, upkeep};
 use crate::server;
 
 /// Beyond the grace for requests, so long may whatever else is under way take to end.
@@ -78,6 +78,8 @@ impl App {
             exports,
         };
         self.put_to_work(&mut crew, &operated, &counted);
+        let (store, clock) = (Arc::clone(&self.store), self.clock.clone());
+        crew.join(upkeep::run(store, clock, upkeep::EVERY, stop.clone()));
         crew.join(server::serve_counted(
             listener,
             Arc::clone(&site),

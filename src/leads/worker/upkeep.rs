@@ -24,12 +24,9 @@ pub(super) async fn recover(leads: &Leads) {
     }
 }
 
-/// Takes out what has served its time: expired keys, and old leads where the operator set an age.
+/// Takes out old leads, where the operator set an age.
 pub(super) async fn tidy(leads: &Leads) {
     let now = leads.clock.now();
-    if let Err(error) = leads.store.sweep(now).await {
-        log::store_failed(leads, &error);
-    }
     let Some(keep) = leads.settings.keep_ledger else {
         return;
     };
