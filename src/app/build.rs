@@ -12,7 +12,7 @@ use crate::config::{self, Aggregate, Prints};
 use crate::deployment::{Deployment, Gates, LegacySessions, Parts};
 use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
 use crate::leads::{self, Leads};
-use crate::oauth::{Authority, Gate, Issuer, Ledger};
+use crate::oauth::{Authority, Gate, Issuer};
 use crate::profile::Profile;
 use crate::sources::Source;
 
@@ -115,7 +115,7 @@ impl Builder<'_> {
             ),
             self.ground.peers.clone(),
             Arc::clone(&self.ground.keys),
-            Ledger::Store(Arc::clone(&self.ground.store)),
+            Arc::clone(&self.ground.store),
             self.ground.clock.clone(),
         );
         let issuer = issuer.await.map_err(|refusal| AppError::Deployment {

@@ -10,6 +10,7 @@ use http::HeaderMap;
 use crate::clock::Clock;
 use crate::net;
 use crate::seal::KeyRing;
+use crate::store::Store;
 
 mod access;
 mod assertion;
@@ -41,11 +42,11 @@ pub use bearer::fuzz as fuzz_bearer;
 pub use bearer::{Authority, AuthoritySettings, Challenge, Gate, GateSettings, Visitor};
 pub use grant::Granted;
 pub use jws::Algorithm;
-pub use ledger::Ledger;
 pub use refusal::{Code, Refusal, Reply};
 pub use settings::{MAX_TOKEN_LIFETIME_S, McpTokens, NativeMcp, NonceMode, Registration, Settings};
 
 use client::Directory;
+use ledger::Ledger;
 use limits::Limits;
 use nonce::Nonces;
 use witness::Witness;
@@ -71,9 +72,10 @@ impl Issuer {
         settings: Settings,
         client: net::Client,
         keys: Arc<KeyRing>,
-        ledger: Ledger,
+        store: Arc<Store>,
         clock: Clock,
     ) -> Result<Self, Refusal> {
+        let ledger = Ledger(store);
         let now = clock.now().as_second();
         let witness = Witness::begin(&ledger, &settings.issuer, now).await?;
         let nonces = |purpose| Nonces::new(purpose, &settings.issuer, Arc::clone(&keys));

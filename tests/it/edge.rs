@@ -13,7 +13,7 @@ use forecourt::contract::{Contract, Skill};
 use forecourt::deployment::{Deployment, DeploymentError, Gates, McpSettings, Parts, Quota, Urls};
 use forecourt::inventory::{Frame, Inventory, Reader, Unit};
 use forecourt::leads::{AdfProfile, Leads, TargetSettings};
-use forecourt::oauth::{Issuer, Ledger, McpTokens, NativeMcp};
+use forecourt::oauth::{Issuer, McpTokens, NativeMcp};
 use forecourt::profile::{Profile, Rooftop};
 use forecourt::seal::KeyRing;
 use forecourt::store::Store;
@@ -476,7 +476,7 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
         Scope::Dealer
     };
     let pap = if plan.pap {
-        Some(issuer(base, &plan.domain, &world.keys, &world.clock).await)
+        Some(issuer(base, &plan.domain, world).await)
     } else {
         None
     };
@@ -510,15 +510,15 @@ async fn parts(plan: Plan, id: &str, base: &str, world: &World) -> Parts {
 }
 
 /// An issuer that nobody is known to, with the MCP endpoint as a resource.
-async fn issuer(base: &str, domain: &str, keys: &Arc<KeyRing>, clock: &Clock) -> Arc<Issuer> {
+async fn issuer(base: &str, domain: &str, world: &World) -> Arc<Issuer> {
     let mut settings = oauth::Settings::new(format!("{base}/poppy"), domain);
     settings.mcp = Some(NativeMcp {
         resource: format!("{base}/mcp"),
         tokens: McpTokens::Dpop,
     });
     let client = net::Client::new(net::Policy::for_peers()).unwrap();
-    let keys = Arc::clone(keys);
-    let issuer = Issuer::open(settings, client, keys, Ledger::memory(), clock.clone());
+    let (keys, store) = (Arc::clone(&world.keys), Arc::clone(&world.store));
+    let issuer = Issuer::open(settings, client, keys, store, world.clock.clone());
     Arc::new(issuer.await.unwrap())
 }
 

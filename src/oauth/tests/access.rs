@@ -93,7 +93,7 @@ async fn tokens_of_another_issuer_or_resource_are_invalid() {
     let rig = Rig::new().await;
     let token = rig.access_token().await;
     let settings = Settings::new("https://other-dealer.example/poppy", "other-dealer.example");
-    let other = open(settings, &rig.site, &rig.network, &rig.keys, &rig.clock).await;
+    let other = rig.open(settings).await;
     let url = "https://other-dealer.example/poppy/skills/inventory.search";
     let mut proof = rig.call_proof(&token);
     proof.claim("htu", url);
@@ -107,7 +107,7 @@ async fn tokens_of_another_issuer_or_resource_are_invalid() {
     );
     let mut settings = rig.issuer.settings().clone();
     settings.resource = "https://demo-toyota.example.com/api".to_owned();
-    let moved = open(settings, &rig.site, &rig.network, &rig.keys, &rig.clock).await;
+    let moved = rig.open(settings).await;
     let headers = call_headers(&format!("DPoP {token}"), &rig.call_proof(&token).text());
     let resource = moved.authenticate("POST", SKILL, None, &headers).await;
     challenged(
@@ -217,7 +217,7 @@ async fn proofs_from_before_the_start_are_refused() {
     assert!(rig.call(&token, &used).await.is_ok());
     rig.wait(2);
     let settings = rig.issuer.settings().clone();
-    let restarted = open(settings, &rig.site, &rig.network, &rig.keys, &rig.clock).await;
+    let restarted = rig.open(settings).await;
     let headers = call_headers(&format!("DPoP {token}"), &used.text());
     let replayed = restarted.authenticate("POST", SKILL, None, &headers).await;
     challenged(
@@ -277,7 +277,7 @@ async fn a_client_that_was_blocked_is_refused_at_once() {
     let token = rig.access_token().await;
     let mut settings = rig.issuer.settings().clone();
     settings.registration = Registration::AllBut([CLIENT.to_owned()].into());
-    let blocking = open(settings, &rig.site, &rig.network, &rig.keys, &rig.clock).await;
+    let blocking = rig.open(settings).await;
     let headers = call_headers(&format!("DPoP {token}"), &rig.call_proof(&token).text());
     let blocked = blocking.authenticate("POST", SKILL, None, &headers).await;
     challenged("blocked", &blocked.unwrap_err(), 401, "invalid_token");

@@ -78,9 +78,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use serde_json::{Value, json};
 
-use crate::oauth::{Ledger, NonceMode, Settings};
+use crate::oauth::{NonceMode, Settings};
 use crate::seal::KeyRing;
-use crate::store::Store;
 use crate::store::tests::Place;
 
 use super::rig::*;
@@ -323,14 +322,16 @@ async fn a_rotated_key_ring_logs_nobody_out() {
     let first = Arc::new(KeyRing::read_or_create(&file).unwrap());
     let mut rig = Rig::with(|s| s.nonces = NonceMode::Optional).await;
     let settings = rig.issuer.settings().clone();
-    let issuer = open(settings, &rig.site, &rig.network, &first, &rig.clock).await;
+    rig.keys = first;
+    let issuer = rig.open(settings).await;
     rig.issuer = Arc::new(issuer);
     let token = rig.access_token().await;
     let nonce = rig.call(&token, &rig.call_proof(&token)).await;
     let nonce = nonce.unwrap().next_nonce.unwrap();
     let rotated = Arc::new(KeyRing::read(&file).unwrap().rotated().unwrap());
     let settings = rig.issuer.settings().clone();
-    let issuer = open(settings, &rig.site, &rig.network, &rotated, &rig.clock).await;
+    rig.keys = rotated;
+    let issuer = rig.open(settings).await;
     let mut proof = rig.call_proof(&token);
     proof.claim("nonce", nonce);
     let headers = call_headers(&format!("DPoP {token}"), &proof.text());
@@ -339,7 +340,8 @@ async fn a_rotated_key_ring_logs_nobody_out() {
     // a ring without the old key opens nothing any more
     let other = Arc::new(KeyRing::generate().unwrap());
     let settings = rig.issuer.settings().clone();
-    let issuer = open(settings, &rig.site, &rig.network, &other, &rig.clock).await;
+    rig.keys = other;
+    let issuer = rig.open(settings).await;
     let headers = call_headers(&format!("DPoP {token}"), &rig.call_proof(&token).text());
     let access = issuer.authenticate("POST", SKILL, None, &headers).await;
     assert_eq!(access.unwrap_err().at_api().body["error"], "invalid_token");
@@ -349,9 +351,8 @@ async fn a_rotated_key_ring_logs_nobody_out() {
 #[tokio::test]
 async fn a_store_that_is_away_is_a_reason_to_try_again() {
     let folder = tempfile::tempdir().unwrap();
-    let file = Store::open_embedded(&folder.path().join("s.db")).await;
-    let file = Arc::new(file.unwrap());
-    let rig = Rig::with_ledger(Ledger::Store(Arc::clone(&file)), |_| {}).await;
+    let file = embedded(&folder.path().join("s.db")).await;
+    let rig = Rig::with_store(Arc::clone(&file), |_| {}).await;
     let token = rig.access_token().await;
     file.close().await;
     let mut away = vec![rig.send(&rig.request()).await, rig.revoke(&token).await];
@@ -359,8 +360,7 @@ async fn a_store_that_is_away_is_a_reason_to_try_again() {
     assert!(rig.call(&token, &rig.call_proof(&token)).await.is_ok());
 
     let redis = Place::redis(&["--appendonly", "yes"]).await;
-    let ledger = Ledger::Store(Arc::new(redis.open().await));
-    let rig = Rig::with_ledger(ledger, |_| {}).await;
+    let rig = Rig::with_store(Arc::new(redis.open().await), |_| {}).await;
     let token = rig.access_token().await;
     drop(redis);
     away.push(rig.send(&rig.request()).await);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::{HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use crate::oauth::{Access, Ledger, McpTokens, NativeMcp, NonceMode, Refusal, Registration};
+use crate::oauth::{Access, McpTokens, NativeMcp, NonceMode, Refusal, Registration};
 use crate::store::tests::Place;
 
 use super::rig::*;
@@ -337,21 +337,20 @@ async fn an_exchange_is_refused_for_every_defect_by_its_own_code() {
 async fn a_bearer_token_stops_with_its_session_and_its_client() {
     let redis = Place::redis(&["--appendonly", "yes"]).await;
     for shared in [false, true] {
-        let ledger = if shared {
-            Ledger::Store(Arc::new(redis.open().await))
+        let rig = if shared {
+            let store = Arc::new(redis.open().await);
+            Rig::with_store(store, native(McpTokens::Bearer)).await
         } else {
-            Ledger::memory()
+            rig(McpTokens::Bearer).await
         };
-        let rig = Rig::with_ledger(ledger, native(McpTokens::Bearer)).await;
         let subject = rig.access_token().await;
         let bearer = token_of(&rig.send(&exchange(&rig, &subject)).await);
         let authorization = format!("Bearer {bearer}");
         assert!(at_mcp(&rig, &authorization, None).await.is_ok());
 
-        let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
         let mut settings = rig.issuer.settings().clone();
         settings.registration = Registration::AllBut([CLIENT.to_owned()].into());
-        let blocking = open(settings, site, network, keys, &rig.clock).await;
+        let blocking = rig.open(settings).await;
         let mut headers = HeaderMap::new();
         headers.insert(
             "authorization",
@@ -369,10 +368,8 @@ async fn a_bearer_token_stops_with_its_session_and_its_client() {
         let first = Arc::clone(&rig.issuer);
         let mut rig = rig;
         if shared {
-            let ledger = Ledger::Store(Arc::new(redis.open().await));
-            let settings = first.settings().clone();
-            let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
-            let other = open_with(ledger, settings, site, network, keys, &rig.clock).await;
+            let store = Arc::new(redis.open().await);
+            let other = rig.open_over(store, first.settings().clone()).await;
             rig.issuer = Arc::new(other);
         }
         assert_eq!(rig.revoke(&subject).await.status, 200);

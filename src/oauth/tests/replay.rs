@@ -1,8 +1,7 @@
-//! Races and restarts, over both ledgers.
+//! Races and restarts, over both stores.
 
 use std::sync::Arc;
 
-use crate::oauth::Ledger;
 use crate::store::Store;
 use crate::store::tests::Place;
 
@@ -13,15 +12,14 @@ use super::rig::*;
 async fn fifty_parallel_copies_of_a_request_get_one_token() {
     let folder = tempfile::tempdir().unwrap();
     let redis = Place::redis(&["--appendonly", "yes"]).await;
-    for ledger in [
-        Ledger::memory(),
+    for store in [
         embedded(&folder.path().join("s.db")).await,
-        Ledger::Store(Arc::new(redis.open().await)),
+        Arc::new(redis.open().await),
     ] {
         let unlimited = |s: &mut crate::oauth::Settings| {
             s.token_requests_per_minute_and_client = 1000;
         };
-        let rig = Arc::new(Rig::with_ledger(ledger, unlimited).await);
+        let rig = Arc::new(Rig::with_store(store, unlimited).await);
         let request = rig.request();
         let copies = (0..50).map(|_| {
             let (rig, request) = (Arc::clone(&rig), request.clone());
@@ -46,12 +44,11 @@ async fn fifty_parallel_copies_of_a_request_get_one_token() {
 async fn fifty_parallel_copies_of_a_call_pass_once() {
     let folder = tempfile::tempdir().unwrap();
     let redis = Place::redis(&["--appendonly", "yes"]).await;
-    for ledger in [
-        Ledger::memory(),
+    for store in [
         embedded(&folder.path().join("s.db")).await,
-        Ledger::Store(Arc::new(redis.open().await)),
+        Arc::new(redis.open().await),
     ] {
-        let rig = Arc::new(Rig::with_ledger(ledger, |_| {}).await);
+        let rig = Arc::new(Rig::with_store(store, |_| {}).await);
         let token = rig.access_token().await;
         // a proof dated ahead is asked of the ledger, too
         for ahead in [0, 30] {
@@ -75,7 +72,7 @@ async fn fifty_parallel_copies_of_a_call_pass_once() {
 async fn nothing_used_or_ended_comes_back_with_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
-    let rig = Rig::with_ledger(embedded(&path).await, |_| {}).await;
+    let rig = Rig::with_store(embedded(&path).await, |_| {}).await;
     let used = rig.request();
     let granted = rig.send(&used).await;
     let token = granted.body["access_token"].as_str().unwrap().to_owned();
@@ -91,9 +88,7 @@ async fn nothing_used_or_ended_comes_back_with_a_restart() {
     rig.wait(2);
 
     let settings = rig.issuer.settings().clone();
-    let ledger = embedded(&path).await;
-    let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
-    let issuer = open_with(ledger, settings, site, network, keys, &rig.clock).await;
+    let issuer = rig.open_over(embedded(&path).await, settings).await;
     let rig = Rig {
         issuer: Arc::new(issuer),
         ..rig
@@ -130,16 +125,13 @@ async fn nothing_used_or_ended_comes_back_with_a_restart() {
 async fn nothing_used_or_ended_comes_back_with_a_reload() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
-    let rig = Rig::with_ledger(embedded(&path).await, |_| {}).await;
+    let rig = Rig::with_store(embedded(&path).await, |_| {}).await;
     let token = rig.access_token().await;
     let ended = rig.try_with(|r| r.of_session(3)).await;
     let ended = ended.body["access_token"].as_str().unwrap().to_owned();
     // the next issuer is open while the one before still answers
     let settings = rig.issuer.settings().clone();
-    let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
-    let ledger = embedded(&path).await;
-    let next = open_with(ledger, settings, site, network, keys, &rig.clock).await;
-    let next = next.after(Some(&rig.issuer));
+    let next = rig.open(settings).await.after(Some(&rig.issuer));
     let used = rig.call_proof(&token);
     assert!(rig.call(&token, &used).await.is_ok());
     assert_eq!(rig.revoke(&ended).await.status, 200);
@@ -165,13 +157,11 @@ async fn nothing_used_or_ended_comes_back_with_a_reload() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn what_one_replica_has_seen_no_other_takes() {
     let redis = Place::redis(&["--appendonly", "yes"]).await;
-    let ledger = Ledger::Store(Arc::new(redis.open().await));
-    let rig = Arc::new(Rig::with_ledger(ledger, |_| {}).await);
-    let ledger = Ledger::Store(Arc::new(redis.open().await));
+    let store = Arc::new(redis.open().await);
+    let rig = Arc::new(Rig::with_store(store, |_| {}).await);
     let settings = rig.issuer.settings().clone();
-    let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
-    let other = open_with(ledger, settings, site, network, keys, &rig.clock).await;
-    let other = Arc::new(other);
+    let store = Arc::new(redis.open().await);
+    let other = Arc::new(rig.open_over(store, settings).await);
 
     let used = rig.request();
     let (headers, body) = used.message();
@@ -231,8 +221,7 @@ async fn a_process_sends_copies_of_one_request() {
         place.redis_settings()
     };
     let store = Store::open_redis(&settings).await.unwrap();
-    let rig = Rig::with_ledger(Ledger::Store(Arc::new(store)), |_| {}).await;
-    let rig = Arc::new(rig);
+    let rig = Arc::new(Rig::with_store(Arc::new(store), |_| {}).await);
     // its `jti`s are the first of each rig, so every process has the same request
     let request = rig.request();
     if racing.is_some() {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use crate::clock::Clock;
 use crate::net::testing::{Site, answer};
 use crate::net::{self, FakeNetwork, Network, Policy};
-use crate::oauth::{Access, Issuer, Ledger, Refusal, Reply, Settings};
+use crate::oauth::{Access, Issuer, Refusal, Reply, Settings};
 use crate::seal::KeyRing;
 use crate::store::Store;
 
@@ -52,7 +53,10 @@ pub(crate) struct Rig {
     pub(crate) network: Arc<FakeNetwork>,
     pub(crate) documents: Documents,
     pub(crate) keys: Arc<KeyRing>,
+    pub(crate) store: Arc<Store>,
     pub(crate) serial: Mutex<u64>,
+    /// Where the store is that the rig made itself.
+    pub(crate) _folder: Option<tempfile::TempDir>,
 }
 
 impl Rig {
@@ -61,10 +65,15 @@ impl Rig {
     }
 
     pub(crate) async fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        Self::with_ledger(Ledger::memory(), change).await
+        let folder = tempfile::tempdir().unwrap();
+        let store = embedded(&folder.path().join("s.db")).await;
+        Self {
+            _folder: Some(folder),
+            ..Self::with_store(store, change).await
+        }
     }
 
-    pub(crate) async fn with_ledger(ledger: Ledger, change: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) async fn with_store(store: Arc<Store>, change: impl FnOnce(&mut Settings)) -> Self {
         let documents: Documents = Arc::default();
         let script = Arc::clone(&documents);
         let site = Site::start(
@@ -90,7 +99,11 @@ impl Rig {
         let keys = Arc::new(KeyRing::generate().unwrap());
         let mut settings = Settings::new(ISSUER, "demo-toyota.example.com");
         change(&mut settings);
-        let issuer = open_with(ledger, settings, &site, &network, &keys, &clock).await;
+        let client = client(&site, &network, PATIENCE);
+        let own = (Arc::clone(&keys), Arc::clone(&store), clock.clone());
+        let issuer = Issuer::open(settings, client, own.0, own.1, own.2)
+            .await
+            .unwrap();
         let rig = Self {
             issuer: Arc::new(issuer),
             clock,
@@ -98,19 +111,35 @@ impl Rig {
             network,
             documents,
             keys,
+            store,
             serial: Mutex::new(0),
+            _folder: None,
         };
         rig.publish("/client.json", &metadata(CLIENT));
         rig.publish_keys(&json!([with(&jwk(&key(1)), "kid", json!("k1"))]));
         rig
     }
 
+    /// Another issuer over the same store.
+    pub(crate) async fn open(&self, settings: Settings) -> Issuer {
+        self.open_over(Arc::clone(&self.store), settings).await
+    }
+
+    /// Another issuer over this store.
+    pub(crate) async fn open_over(&self, store: Arc<Store>, settings: Settings) -> Issuer {
+        let client = client(&self.site, &self.network, PATIENCE);
+        let keys = Arc::clone(&self.keys);
+        let opened = Issuer::open(settings, client, keys, store, self.clock.clone());
+        opened.await.unwrap()
+    }
+
     /// The same issuer, which waits for agents' sites only this long.
-    pub(crate) async fn hurried(mut self, timeout: std::time::Duration) -> Self {
+    pub(crate) async fn hurried(mut self, timeout: Duration) -> Self {
         let client = client(&self.site, &self.network, timeout);
         let settings = self.issuer.settings().clone();
         let keys = Arc::clone(&self.keys);
-        let issuer = Issuer::open(settings, client, keys, Ledger::memory(), self.clock.clone());
+        let store = Arc::clone(&self.store);
+        let issuer = Issuer::open(settings, client, keys, store, self.clock.clone());
         self.issuer = Arc::new(issuer.await.unwrap());
         self
     }
@@ -270,37 +299,15 @@ impl Rig {
     }
 }
 
-/// A ledger in a file.
-pub(crate) async fn embedded(path: &Path) -> Ledger {
-    Ledger::Store(Arc::new(Store::open_embedded(path).await.unwrap()))
+/// A store in a file.
+pub(crate) async fn embedded(path: &Path) -> Arc<Store> {
+    Arc::new(Store::open_embedded(path).await.unwrap())
 }
 
-pub(crate) async fn open(
-    settings: Settings,
-    site: &Site,
-    network: &Arc<FakeNetwork>,
-    keys: &Arc<KeyRing>,
-    clock: &Clock,
-) -> Issuer {
-    open_with(Ledger::memory(), settings, site, network, keys, clock).await
-}
+/// Long enough for a busy machine; who tests silence is in a hurry of its own.
+const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(crate) async fn open_with(
-    ledger: Ledger,
-    settings: Settings,
-    site: &Site,
-    network: &Arc<FakeNetwork>,
-    keys: &Arc<KeyRing>,
-    clock: &Clock,
-) -> Issuer {
-    // long enough for a busy machine; who tests silence is in a hurry of its own
-    let client = client(site, network, std::time::Duration::from_secs(30));
-    Issuer::open(settings, client, Arc::clone(keys), ledger, clock.clone())
-        .await
-        .unwrap()
-}
-
-fn client(site: &Site, network: &Arc<FakeNetwork>, timeout: std::time::Duration) -> net::Client {
+fn client(site: &Site, network: &Arc<FakeNetwork>, timeout: Duration) -> net::Client {
     let policy = Policy {
         extra_ca_file: Some(site.ca_file.clone()),
         network: Network::Fake(Arc::clone(network)),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::rig::*;
-use crate::oauth::Settings;
 
 // AAP-251 AAP-552
 #[tokio::test]
@@ -146,18 +145,13 @@ async fn ends_are_noted_as_long_as_a_token_may_say_otherwise() {
 // AAP-252
 #[tokio::test]
 async fn an_end_outlives_a_token_lifetime_that_is_shortened() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s.db");
-    let long = |s: &mut Settings| s.token_lifetime_s = 43_200;
-    let rig = Rig::with_ledger(embedded(&path).await, long).await;
+    let rig = Rig::with(|s| s.token_lifetime_s = 43_200).await;
     let token = rig.access_token().await;
     assert_eq!(rig.revoke(&token).await.status, 200);
     for (seed, reloaded) in [(3, true), (4, false)] {
         let mut settings = rig.issuer.settings().clone();
         settings.token_lifetime_s = 60;
-        let (site, network, keys) = (&rig.site, &rig.network, &rig.keys);
-        let ledger = embedded(&path).await;
-        let issuer = open_with(ledger, settings, site, network, keys, &rig.clock).await;
+        let issuer = rig.open(settings).await;
         let issuer = issuer.after(reloaded.then_some(&*rig.issuer));
         rig.wait(100);
         // another end clears out what is older

@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use forecourt::clock::Clock;
 use forecourt::net::{Client, FakeNetwork, Network, Policy};
-use forecourt::oauth::{Issuer, Ledger, NonceMode, Refusal, Reply, Settings};
+use forecourt::oauth::{Issuer, NonceMode, Refusal, Reply, Settings};
 use forecourt::seal::KeyRing;
+use forecourt::store::Store;
 
 use super::shop::{message, runtime};
 
@@ -20,7 +21,10 @@ static GROUND: LazyLock<Mutex<Ground>> = LazyLock::new(|| Mutex::new(Ground::ope
 
 impl Ground {
     fn open() -> Self {
-        let runtime = runtime();
+        let (runtime, folder) = (runtime(), tempfile::tempdir().unwrap());
+        let file = folder.path().join("s.db");
+        let store = runtime.block_on(Store::open_embedded(&file));
+        let store = Arc::new(store.unwrap());
         let issuers = [NonceMode::Off, NonceMode::Required].map(|nonces| {
             let settings = Settings {
                 nonces,
@@ -37,9 +41,10 @@ impl Ground {
             let client = Client::new(policy).unwrap();
             let keys = Arc::new(KeyRing::generate().unwrap());
             let clock = Clock::fixed("2026-11-30T00:53:20Z".parse().unwrap());
-            let issuer = Issuer::open(settings, client, keys, Ledger::memory(), clock);
+            let issuer = Issuer::open(settings, client, keys, Arc::clone(&store), clock);
             runtime.block_on(issuer).unwrap()
         });
+        // nobody gets as far as the store
         Self { runtime, issuers }
     }
 }
