@@ -38,7 +38,6 @@ mod tests {
     use super::*;
     use crate::store::Claim;
 
-    // AAP-240
     #[tokio::test]
     async fn claims_go_when_they_have_expired_though_nobody_delivers_leads() {
         let folder = tempfile::tempdir().unwrap();

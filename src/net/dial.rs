@@ -109,7 +109,6 @@ mod tests {
 
     use super::*;
 
-    // AAP-234
     #[tokio::test]
     async fn a_look_up_that_nobody_waits_for_any_more_keeps_its_place() {
         static PLACES: Semaphore = Semaphore::const_new(1);

@@ -8,10 +8,14 @@ use jiff::Timestamp;
 use super::refusal::Refusal;
 use crate::store::{self, CallEntry, SessionEntry, Store, StoreError};
 
+/// Replicas' clocks may differ by this much: by one that is behind, what another has claimed is taken for longer.
+const CLOCKS_S: i64 = 30;
+
 /// One `jti` to claim.
 pub(super) struct Claim {
     pub(super) namespace: &'static str,
     pub(super) key: String,
+    /// From this second on it is refused for its age.
     pub(super) expires_at: i64,
 }
 
@@ -20,7 +24,7 @@ impl Claim {
         store::Claim {
             namespace: self.namespace,
             key: &self.key,
-            expires_at: at(self.expires_at),
+            expires_at: at(self.expires_at + CLOCKS_S),
         }
     }
 }

@@ -89,7 +89,6 @@ pub(super) fn network(address: IpAddr) -> String {
 mod tests {
     use super::*;
 
-    // AAP-292
     #[test]
     fn a_full_table_takes_new_names_as_old_ones_fall_idle_and_is_looked_through_seldom() {
         let limits = Limits::per_minute(60);

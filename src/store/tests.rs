@@ -552,7 +552,7 @@ async fn a_lead_that_no_replica_confirms_is_not_answered_and_not_taken_twice() {
     assert_eq!(store.leads(&LeadFilter::default()).await.unwrap().len(), 1);
 }
 
-// AAP-476 AAP-482
+// AAP-482
 #[tokio::test]
 async fn an_answer_that_no_replica_confirms_is_not_given() {
     let place = Place::redis(&["--appendonly", "yes"]).await;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::store::Store;
 use crate::store::tests::Place;
 
+use super::super::ledger::{Claim, Ledger};
 use super::rig::*;
 
 // AAP-240 AAP-241
@@ -197,6 +198,28 @@ async fn what_one_replica_has_seen_no_other_takes() {
     let headers = call_headers(&format!("DPoP {token}"), &rig.call_proof(&token).text());
     let ended = other.authenticate("POST", SKILL, None, &headers).await;
     assert_eq!(ended.unwrap_err().at_api().body["error"], "invalid_token");
+}
+
+// AAP-240 AAP-241
+#[tokio::test]
+async fn a_claim_outlives_what_a_replica_whose_clock_is_behind_still_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let redis = Place::redis(&["--appendonly", "yes"]).await;
+    for store in [
+        embedded(&folder.path().join("s.db")).await,
+        Arc::new(redis.open().await),
+    ] {
+        let ledger = Ledger(store);
+        let claims = [Claim {
+            namespace: "assertion",
+            key: "key".to_owned(),
+            expires_at: 1_000,
+        }];
+        assert_eq!(ledger.claim_all(&claims, 990).await, Ok(None));
+        // who forgets goes by a clock that is ahead
+        assert_eq!(ledger.claim_all(&claims, 1_029).await, Ok(Some(0)));
+        assert_eq!(ledger.claim_all(&claims, 1_030).await, Ok(None));
+    }
 }
 
 /// Stands in the folder where the race below starts its processes.
