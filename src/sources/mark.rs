@@ -22,6 +22,8 @@ pub(super) struct Stamp {
     pub(super) path: PathBuf,
     pub(super) length: u64,
     pub(super) written: Timestamp,
+    /// When the file system itself saw a change, in seconds and their fraction: a copy may keep the other time.
+    pub(super) changed: (i64, i64),
 }
 
 /// The greatest value of the column that says when a row changed.

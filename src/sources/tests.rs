@@ -5,6 +5,7 @@ mod database_tls;
 mod dbf;
 mod feed;
 mod feed_places;
+mod feed_torn;
 mod mariadb;
 mod postgres;
 mod changes;

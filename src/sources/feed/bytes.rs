@@ -1,7 +1,9 @@
 //! Unpacked bytes as UTF-8 text, piece by piece: decoded, bounded in whole and per row. Must not know what
 //! the text means.
 
+use std::cell::Cell;
 use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 
 use encoding_rs::{Decoder, DecoderResult, UTF_8, WINDOWS_1252};
 
@@ -13,6 +15,22 @@ use super::Settings;
 
 /// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
+
+/// What was read since the last whole row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Allowance(Rc<Cell<usize>>);
+
+impl Allowance {
+    /// A row is complete: the next one has the whole allowance again.
+    pub(super) fn row_done(&self) {
+        self.0.set(0);
+    }
+
+    fn spend(&self, bytes: usize) -> usize {
+        self.0.set(self.0.get() + bytes);
+        self.0.get()
+    }
+}
 
 /// Decoded text with limits.
 pub(super) struct Text<'a> {
@@ -26,7 +44,7 @@ pub(super) struct Text<'a> {
     ended: bool,
     total: u64,
     max_total: u64,
-    since_row: usize,
+    since_row: Allowance,
     max_row: usize,
     failure: Option<Failure>,
 }
@@ -52,15 +70,20 @@ impl<'a> Text<'a> {
             ended: false,
             total: 0,
             max_total: limits.max_bytes,
-            since_row: 0,
+            since_row: Allowance::default(),
             max_row: limits.max_row_bytes,
             failure: None,
         }
     }
 
     /// A row is complete: the next one has the whole allowance again.
-    pub(super) fn row_done(&mut self) {
-        self.since_row = 0;
+    pub(super) fn row_done(&self) {
+        self.since_row.row_done();
+    }
+
+    /// The same for whoever has lent this text to a parser.
+    pub(super) fn allowance(&self) -> Allowance {
+        self.since_row.clone()
     }
 
     /// What went wrong below, rather than the parser's words about it.
@@ -96,8 +119,8 @@ impl<'a> Text<'a> {
             }
             self.decode(self.rest + read, read == 0)?;
         }
-        self.since_row += self.output.len();
-        if self.since_row > self.max_row + 2 * CHUNK * 3 {
+        // A chunk may hold the end of one row and the beginning of the next.
+        if self.since_row.spend(self.output.len()) > self.max_row + 2 * CHUNK * 3 {
             return Err(self.fail(Fault::Limit, "a row has more bytes than max_row_bytes"));
         }
         Ok(())

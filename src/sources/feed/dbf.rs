@@ -1,7 +1,7 @@
 //! dBase and `FoxPro` tables, as older dealer systems keep them: fixed columns, fixed widths, deleted rows
 //! marked. Memo fields lie in another file and are not read. Must not know what the columns mean.
 
-use std::io::Read;
+use std::io::{self, Read};
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 use serde_json::{Map, Number, Value};
@@ -66,14 +66,18 @@ pub(super) fn parse(
             }
         }
     }
+    // What a gzip or zip says of its content's checksum comes only with the end.
+    io::copy(&mut raw.take(settings.max_bytes), &mut io::sink()).map_err(|error| torn(&error))?;
     Ok(())
 }
 
 fn fill(raw: &mut dyn Read, into: &mut [u8]) -> Result<(), Failure> {
-    raw.read_exact(into).map_err(|error| {
-        let words = format!("the file ends early or is damaged: {error}");
-        (Fault::Data, words)
-    })
+    raw.read_exact(into).map_err(|error| torn(&error))
+}
+
+fn torn(error: &io::Error) -> Failure {
+    let words = format!("the file ends early or is damaged: {error}");
+    (Fault::Data, words)
 }
 
 fn head(raw: &mut dyn Read, settings: &Settings) -> Result<Head, Failure> {

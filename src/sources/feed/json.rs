@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::super::Fault;
 use super::super::http::Failure;
-use super::bytes::Text;
+use super::bytes::{Allowance, Text};
 use super::{Emit, Item};
 
 /// Reads the elements at `items` (`results`, `data.vehicles`; the root without it).
@@ -25,6 +25,7 @@ pub(super) fn parse(
     let mut failure = None;
     let mut state = State {
         emit,
+        allowance: text.allowance(),
         failure: &mut failure,
         found: false,
         number: 0,
@@ -69,6 +70,11 @@ pub(super) fn lines(mut text: Text<'_>, emit: Emit<'_>) -> Result<(), Failure> {
         emit(match serde_json::from_str(trimmed) {
             Ok(Value::Object(fields)) => Item::Row(fields),
             Ok(_) => Item::Skipped(number, "is no JSON object".to_owned()),
+            // The last line without its end is half a line, and so is the file.
+            Err(error) if error.is_eof() && !line.ends_with(['\n', '\u{1a}']) => {
+                let words = "the file ends within its last line: let it be sent again, whole";
+                return Err((Fault::Data, words.to_owned()));
+            }
             Err(error) => Item::Skipped(number, format!("is no JSON: {error}")),
         })?;
     }
@@ -94,6 +100,7 @@ fn refuse_web_page(text: &mut Text<'_>) -> Result<(), Failure> {
 
 struct State<'a> {
     emit: Emit<'a>,
+    allowance: Allowance,
     failure: &'a mut Option<Failure>,
     found: bool,
     number: u64,
@@ -137,6 +144,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
             } else {
                 map.next_value::<IgnoredAny>()?;
             }
+            self.state.allowance.row_done();
         }
         Ok(())
     }
@@ -150,6 +158,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_> {
         self.state.found = true;
         while let Some(element) = seq.next_element::<Value>()? {
             self.state.number += 1;
+            self.state.allowance.row_done();
             let item = match element {
                 Value::Object(fields) => Item::Row(fields),
                 Value::Null

@@ -9,6 +9,7 @@ mod dbf;
 mod json;
 mod packed;
 mod place;
+mod quotes;
 mod settings;
 mod xml;
 
@@ -88,10 +89,11 @@ impl Feed {
         };
         let stamp = place::newest(path, pattern.as_deref()).ok()?;
         Some(format!(
-            "{} {} {}",
+            "{} {} {} {:?}",
             stamp.path.display(),
             stamp.length,
-            stamp.written.as_nanosecond()
+            stamp.written.as_nanosecond(),
+            stamp.changed
         ))
     }
 

@@ -57,9 +57,6 @@ pub(super) fn parse(text: Text<'_>, items: &str, emit: Emit<'_>) -> Result<(), F
                 depth = depth.saturating_sub(1);
                 if !open.is_empty() {
                     end(&mut open, &mut members, emit)?;
-                    if open.is_empty() {
-                        reader.get_mut().row_done();
-                    }
                 }
             }
             Event::Text(part) => append(&mut open, part.as_ref()),
@@ -67,6 +64,10 @@ pub(super) fn parse(text: Text<'_>, items: &str, emit: Emit<'_>) -> Result<(), F
             Event::GeneralRef(reference) => append(&mut open, &entity(reference.as_ref())?),
             Event::Eof => break,
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => {}
+        }
+        // Between vehicles nothing is held.
+        if open.is_empty() {
+            reader.get_ref().row_done();
         }
     }
     if depth > 0 {

@@ -45,6 +45,11 @@ const STOCK: &[Column] = &[
     ("NOTES", b'M', 10, 0),
 ];
 
+/// A table of one row.
+pub(super) fn stock_table() -> Vec<u8> {
+    table(3, STOCK, &[(b' ', vec![b"1", b"", b"", b"", b""])])
+}
+
 #[tokio::test]
 async fn dbase_rows_come_without_deleted_ones_and_memos() {
     let bytes = table(

@@ -221,6 +221,15 @@ async fn encodings_aliases_and_files_without_a_header() {
     let (found, _) = rows(plan, b"STOCK_NUMBER\n7\n", |_| {}).await.unwrap();
     assert_eq!(found[0]["id"], "7");
 
+    // A column of the very name is not pushed aside by one that is called so elsewhere.
+    let plan = "format = 'csv'\naliases = { Price = ['Internet Price', 'Sale'] }";
+    let both = b"id,Internet Price,Price\n1,19995,24995\n";
+    let (found, _) = rows(plan, both, |_| {}).await.unwrap();
+    assert_eq!(
+        (&found[0]["Price"], &found[0]["Internet Price"]),
+        (&"24995".into(), &"19995".into())
+    );
+
     let utf16: Vec<u8> = "\u{feff}id\n9\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)

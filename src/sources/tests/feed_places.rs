@@ -140,6 +140,68 @@ async fn a_watched_folder_tells_of_news_and_the_same_file_is_not_read_twice() {
     assert!(error.words.contains("stock-?.csv"), "{error}");
 }
 
+/// As long as before and as old as before, as a copy that keeps times is.
+#[tokio::test]
+async fn another_price_of_as_many_digits_is_news() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stock.csv");
+    written(&path, "id\n1\n", 100);
+    let mapping = simple("format = 'csv'");
+    let source = Source::open(Settings::Feed(feed::Settings::new(&path)), mapping.plan());
+    let source = source.await.unwrap();
+    let (glance, (_, read)) = (
+        source.glance(),
+        ids(&source, Since::default()).await.unwrap(),
+    );
+    let before = std::fs::metadata(&path).unwrap();
+    // The file system's clock has ticks.
+    while std::fs::metadata(&path).unwrap().ctime_nsec() == before.ctime_nsec() {
+        written(&path, "id\n2\n", 100);
+    }
+    let after = std::fs::metadata(&path).unwrap();
+    assert_eq!(
+        (after.len(), after.modified().unwrap()),
+        (before.len(), before.modified().unwrap())
+    );
+    assert_ne!(source.glance(), glance);
+    let since = Since {
+        mark: Some(&read.mark),
+        changes: false,
+    };
+    let (found, read) = ids(&source, since).await.unwrap();
+    assert_eq!((found, read.extent), (vec!["2".into()], Extent::Whole));
+}
+
+/// The new file is written under another name and renamed while the old one is read: that one is read to its end.
+#[tokio::test]
+async fn a_file_that_is_replaced_while_it_is_read_is_read_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("feed.csv");
+    let text: String = (0..3_000).fold("id\n".to_owned(), |all, n| all + &format!("{n}\n"));
+    written(&path, &text, 100);
+    let mapping = simple("format = 'csv'");
+    let source = Source::open(Settings::Feed(feed::Settings::new(&path)), mapping.plan());
+    let source = source.await.unwrap();
+    let mut rows = 0;
+    let replaced = source.read(|_, _| {
+        rows += 1;
+        if rows == 1 {
+            let new = directory.path().join(".feed.csv");
+            written(&new, "id\nnew\n", 10);
+            std::fs::rename(new, &path).unwrap();
+        }
+    });
+    let mark = replaced.await.unwrap().mark;
+    assert_eq!(rows, 3_000);
+    let since = Since {
+        mark: Some(&mark),
+        changes: false,
+    };
+    assert_eq!(ids(&source, since).await.unwrap().0, ["new"]);
+}
+
 #[tokio::test]
 async fn a_file_that_grows_while_it_is_read_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
