@@ -81,9 +81,9 @@ pub struct Since<'a> {
 }
 
 impl Since<'_> {
-    pub(super) fn watermark(&self) -> Option<String> {
+    pub(super) fn watermark(&self) -> Option<&Watermark> {
         let mark = self.mark.filter(|_| self.changes)?;
-        mark.watermark.as_ref().map(Watermark::text)
+        mark.watermark.as_ref()
     }
 }
 

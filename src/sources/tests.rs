@@ -12,6 +12,8 @@ mod changes;
 mod rest;
 mod rest_ways;
 pub(crate) mod servers;
+mod sql_keys;
+mod sql_text;
 mod sqlite;
 mod sqlserver;
 

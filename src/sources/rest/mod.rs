@@ -78,8 +78,8 @@ impl Api {
         let mut read = Read::default();
         let (mut path, mut removed_path) = (&self.plan.path, self.plan.removed_path.as_ref());
         let (changed_path, changed_removed);
-        if let (Some(changes), Some(value)) = (changes, &watermark) {
-            let value = escaped(value);
+        if let (Some(changes), Some(value)) = (changes, watermark) {
+            let value = escaped(&value.text());
             changed_path = changes.path.replace("{since}", &value);
             let filled = |path: &String| path.replace("{since}", &value);
             changed_removed = changes.removed_path.as_ref().map(filled);

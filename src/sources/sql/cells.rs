@@ -1,7 +1,7 @@
 //! A driver's cell as JSON: integers and truth values typed, decimals and times as the server wrote them.
 //! Must not interpret a text.
 
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 use sqlx::mysql::MySqlValueRef;
 use sqlx::postgres::PgValueRef;
 use sqlx::sqlite::SqliteValueRef;
@@ -33,6 +33,33 @@ impl Budget {
             )
         })?;
         Ok(())
+    }
+}
+
+/// Puts a cell into its row. Joined tables often share a column's name: what both say counts, what only one says
+/// counts too, and where they differ nobody can tell which was meant.
+pub(super) fn put(row: &mut Map<String, Value>, column: &str, value: Value) -> Result<(), Failure> {
+    match row.get_mut(column) {
+        None => {
+            row.insert(column.to_owned(), value);
+        }
+        Some(other) if other.is_null() => *other = value,
+        Some(other) if value.is_null() || alike(other, &value) => {}
+        Some(_) => {
+            let words = format!(
+                "column `{column}` comes twice and says two things: name one of them otherwise with AS"
+            );
+            return Err((Fault::Query, words));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two cells say the same; padded and unpadded codes do.
+fn alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::String(one), Value::String(other)) => one.trim_end() == other.trim_end(),
+        _ => one == other,
     }
 }
 
@@ -79,6 +106,9 @@ pub(super) fn mysql(raw: MySqlValueRef<'_>) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     let kind = raw.type_info().name().to_owned();
+    if kind == "BIT" {
+        return bits(raw);
+    }
     let text = <&str as Decode<'_, sqlx::MySql>>::decode(raw)
         .map_err(|_| "holds binary data or is not valid UTF-8".to_owned())?;
     match kind.trim_end_matches(" UNSIGNED") {
@@ -88,6 +118,18 @@ pub(super) fn mysql(raw: MySqlValueRef<'_>) -> Result<Value, String> {
         "JSON" => Ok(json(text)),
         _ => Ok(Value::String(text.to_owned())),
     }
+}
+
+/// Bits come as the bytes of a number, also where a BIT(1) stands for yes and no.
+fn bits(raw: MySqlValueRef<'_>) -> Result<Value, String> {
+    let bytes = <&[u8] as Decode<'_, sqlx::MySql>>::decode(raw).map_err(|e| e.to_string())?;
+    let mut number = [0; 8];
+    let place = number.len().checked_sub(bytes.len());
+    match place.and_then(|from| number.get_mut(from..)) {
+        Some(place) => place.copy_from_slice(bytes),
+        None => return Err("has more than 64 bits".to_owned()),
+    }
+    Ok(u64::from_be_bytes(number).into())
 }
 
 fn whole(text: &str) -> Value {

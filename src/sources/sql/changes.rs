@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::super::mark::{Highest, Mark};
+use super::super::mark::{Highest, Mark, Watermark};
 use super::super::{Extent, Fault, Read, SourceError};
 use super::connection::Connection;
 use super::{Children, Database, Sink, key_of, statement};
@@ -18,7 +18,7 @@ impl Database {
     pub(super) async fn read_changes(
         &self,
         plan: &SqlChanges,
-        watermark: &str,
+        watermark: &Watermark,
         mark: Option<&Mark>,
         sink: &mut Sink<'_>,
     ) -> Result<Read, SourceError> {
@@ -77,7 +77,8 @@ impl Database {
         if changed.is_empty() || self.plan.children.is_empty() {
             return Ok(Vec::new());
         }
-        let literal = |row| statement::literal(&key_of(row, &self.plan.key).ok()?).ok();
+        let literal =
+            |row| statement::literals(&key_of(row, &self.plan.key).ok()?, self.dialect()).ok();
         let literals: Option<Vec<String>> = changed.iter().map(literal).collect();
         match literals.filter(|literals| literals.len() <= BY_NAME) {
             Some(literals) => self.children(connection, Some(&literals)).await,

@@ -41,8 +41,56 @@ pub(super) fn options(settings: &Settings) -> Result<Options, String> {
     }
 }
 
+/// Parameters of an address that PostgreSQL's driver takes.
+const OF_POSTGRES: [&str; 18] = [
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "statement-cache-capacity",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
+
+/// The address without other parameters: the driver would name them in the log with their values, and one may be a
+/// password whose name is misspelt.
+fn of_postgres(url: &str) -> String {
+    let Some((place, parameters)) = url.split_once('?') else {
+        return url.to_owned();
+    };
+    let known = |parameter: &&str| {
+        let name = parameter.split('=').next().unwrap_or_default();
+        let known = OF_POSTGRES.contains(&name) || name.starts_with("options[");
+        if !known
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        {
+            tracing::warn!(
+                parameter = name,
+                "a database's address has a parameter that is not used"
+            );
+        }
+        known
+    };
+    let kept: Vec<&str> = parameters.split('&').filter(known).collect();
+    format!("{place}?{}", kept.join("&"))
+}
+
 fn postgres(settings: &Settings) -> Result<Options, String> {
-    let mut options = PgConnectOptions::from_str(&settings.url).map_err(|e| e.to_string())?;
+    let url = of_postgres(&settings.url);
+    let mut options = PgConnectOptions::from_str(&url).map_err(|e| e.to_string())?;
     if let Some(password) = &settings.password {
         options = options.password(password);
     }
@@ -158,7 +206,7 @@ impl Connection {
                             (Fault::Data, format!("column `{}` {reason}", column.name()))
                         })?;
                         budget.spend(&value)?;
-                        fields.insert(column.name().to_owned(), value);
+                        cells::put(&mut fields, column.name(), value)?;
                     }
                     take(fields)?;
                 }

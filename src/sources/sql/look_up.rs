@@ -6,6 +6,9 @@ use super::super::{Fault, SourceError};
 use super::{Database, statement};
 use crate::mapping::{Row, Tables};
 
+/// Rows that one key may have; the right one is told by what it becomes.
+const MOST: usize = 100;
+
 impl Database {
     /// Reads single vehicles, within the time that a look-up may take.
     pub(in super::super) async fn look_up(
@@ -28,16 +31,22 @@ impl Database {
         let tables = self.tables(&mut connection).await?;
         let mut found = Vec::new();
         for key in keys {
-            let literal = statement::literal(key)
-                .map_err(|words| self.error("look_up", Fault::Settings, words))?;
-            let literals = [literal];
-            let query = match (&self.plan.look_up, &literals) {
-                (Some(query), [literal]) => query.replace(":key", literal),
-                (None, literals) => statement::narrowed(&self.plan.query, &self.plan.key, literals),
+            let wrong = |words: String| self.error("look_up", Fault::Settings, words);
+            let literals = [statement::literals(key, self.dialect()).map_err(wrong)?];
+            let query = match &self.plan.look_up {
+                Some(query) => {
+                    let literal = statement::literal(key, self.dialect()).map_err(wrong)?;
+                    query.replace(":key", &literal)
+                }
+                None => statement::narrowed(&self.plan.query, &self.plan.key, &literals),
             };
             let mut rows = Vec::new();
             self.each(&mut connection, "look_up", &query, &mut |fields| {
                 rows.push(fields);
+                if rows.len() > MOST {
+                    let words = "one key has more rows than a vehicle can have: check the query";
+                    return Err((Fault::Data, words.to_owned()));
+                }
                 Ok(())
             })
             .await?;

@@ -5,6 +5,7 @@
 mod cells;
 mod changes;
 pub(super) mod connection;
+mod dialect;
 mod look_up;
 mod settings;
 pub(super) mod sqlserver;
@@ -21,6 +22,7 @@ use crate::mapping::{Row, Tables};
 use super::mark::{Highest, Mark};
 use super::{Fault, Read, Since, SourceError};
 use connection::Connection;
+use dialect::Dialect;
 
 pub use settings::Settings;
 pub(super) use settings::without_credentials;
@@ -59,17 +61,18 @@ impl Database {
                     .map(|c| ("changes".to_owned(), &c.query)),
             );
         for (step, query) in queries {
-            let dialect = statement::Dialect::of(&settings.url);
+            let dialect = Dialect::of(&settings.url);
             statement::check(query, dialect)
                 .map_err(|reason| SourceError::new(&name, step, Fault::Settings, reason))?;
         }
-        if plan
-            .changes
-            .as_ref()
-            .is_some_and(|c| !c.query.contains(":since"))
-        {
+        let lacks = |query: Option<&String>, part| query.is_some_and(|q| !q.contains(part));
+        if lacks(plan.changes.as_ref().map(|c| &c.query), ":since") {
             let words = "the query has no :since";
             return Err(SourceError::new(&name, "changes", Fault::Settings, words));
+        }
+        if lacks(plan.look_up.as_ref(), ":key") {
+            let words = "the query has no :key, and would read every vehicle for one";
+            return Err(SourceError::new(&name, "look_up", Fault::Settings, words));
         }
         connection::options(&settings)
             .map_err(|words| SourceError::new(&name, "open", Fault::Settings, words))?;
@@ -98,7 +101,7 @@ impl Database {
         let work = async {
             match (&self.plan.changes, since.watermark()) {
                 (Some(plan), Some(mark)) => {
-                    self.read_changes(plan, &mark, since.mark, &mut sink).await
+                    self.read_changes(plan, mark, since.mark, &mut sink).await
                 }
                 (None, _) | (_, None) => self.read_all(&mut sink).await,
             }
@@ -210,7 +213,7 @@ impl Database {
     ) -> Result<(), SourceError> {
         let case = self.plan.column_case;
         connection
-            .each(query, &self.settings, &mut |row| take(cased(row, case)))
+            .each(query, &self.settings, &mut |row| take(cased(row, case)?))
             .await
             .map_err(|(fault, words)| self.error(step, fault, words))
     }
@@ -229,21 +232,27 @@ impl Database {
         Ok(row)
     }
 
+    fn dialect(&self) -> Dialect {
+        Dialect::of(&self.settings.url)
+    }
+
     fn error(&self, step: &str, fault: Fault, words: impl std::fmt::Display) -> SourceError {
         SourceError::new(&self.name, step, fault, words)
     }
 }
 
 /// A row with its column names in one case.
-fn cased(row: Map<String, Value>, case: ColumnCase) -> Map<String, Value> {
+fn cased(row: Map<String, Value>, case: ColumnCase) -> Result<Map<String, Value>, Failure> {
     let rename: fn(&str) -> String = match case {
-        ColumnCase::AsIs => return row,
+        ColumnCase::AsIs => return Ok(row),
         ColumnCase::Upper => str::to_uppercase,
         ColumnCase::Lower => str::to_lowercase,
     };
-    row.into_iter()
-        .map(|(name, value)| (rename(&name), value))
-        .collect()
+    let mut renamed = Map::with_capacity(row.len());
+    for (name, value) in row {
+        cells::put(&mut renamed, &rename(&name), value)?;
+    }
+    Ok(renamed)
 }
 
 /// The text of a key cell; padded and unpadded codes are the same key.

@@ -1,6 +1,9 @@
 //! Looks at SQL texts before they are sent: one SELECT, nothing else. A read-only session is the real
 //! guard; this one gives the better message, and is the only one where a database has no such session.
 
+use super::super::mark::Watermark;
+use super::dialect::{Dialect, without_comments_and_texts};
+
 /// Words that change something.
 const WRITING: [&str; 15] = [
     "INSERT", "UPDATE", "DELETE", "MERGE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT",
@@ -31,25 +34,9 @@ const OF_SQL_SERVER: [&str; 19] = [
     "WRITETEXT",
 ];
 
-/// Whose SQL a text is, as far as a look at it depends on that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
-    SqlServer,
-    Other,
-}
-
-impl Dialect {
-    pub(super) fn of(url: &str) -> Self {
-        match url.split(':').next() {
-            Some("sqlserver" | "mssql") => Self::SqlServer,
-            _ => Self::Other,
-        }
-    }
-}
-
 /// Checks that a text is one statement that reads.
 pub(super) fn check(query: &str, dialect: Dialect) -> Result<(), String> {
-    let bare = without_comments_and_texts(query)?;
+    let bare = without_comments_and_texts(query, dialect)?;
     let statement = bare.trim().trim_end_matches(';').trim();
     if statement.is_empty() {
         return Err("the query is empty".to_owned());
@@ -77,69 +64,43 @@ pub(super) fn check(query: &str, dialect: Dialect) -> Result<(), String> {
     }
 }
 
-/// The statement with comments, quoted texts and quoted names blanked out.
-fn without_comments_and_texts(query: &str) -> Result<String, String> {
-    let mut out = String::with_capacity(query.len());
-    let mut chars = query.chars().peekable();
-    while let Some(c) = chars.next() {
-        match (c, chars.peek()) {
-            ('-', Some('-')) => {
-                for c in chars.by_ref() {
-                    if c == '\n' {
-                        break;
-                    }
-                }
-                out.push(' ');
-            }
-            ('/', Some('*')) => {
-                chars.next();
-                let mut last = ' ';
-                let closed = chars.by_ref().any(|c| {
-                    let ends = last == '*' && c == '/';
-                    last = c;
-                    ends
-                });
-                if !closed {
-                    return Err("a comment is not closed".to_owned());
-                }
-                out.push(' ');
-            }
-            ('\'' | '"' | '`' | '[', _) => {
-                let end = if c == '[' { ']' } else { c };
-                if !chars.by_ref().any(|c| c == end) {
-                    return Err("a quoted text is not closed".to_owned());
-                }
-                out.push_str(" q ");
-            }
-            _ => out.push(c),
-        }
-    }
-    Ok(out)
-}
-
-/// A key as a SQL literal. Keys come from listings, so only harmless characters are let through.
-pub(super) fn literal(key: &str) -> Result<String, String> {
+/// A key as a SQL literal. Keys come from listings, so only harmless characters are let through. A quoted number is
+/// one to a column of numbers and a text to one of texts, where a bare one fails (PostgreSQL) or also finds `12A`
+/// for 12 (MySQL). Only SQLite tells 12 from '12'.
+pub(super) fn literal(key: &str, dialect: Dialect) -> Result<String, String> {
     let harmless = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
     if key.is_empty() || key.len() > 64 || !key.chars().all(harmless) {
         return Err("a key for a look-up has 1 to 64 letters, digits or -_.:".to_owned());
     }
-    if key
-        .parse::<i64>()
-        .is_ok_and(|number| number.to_string() == key)
-    {
+    if dialect == Dialect::Sqlite && is_whole(key) {
         return Ok(key.to_owned());
     }
     Ok(format!("'{key}'"))
 }
 
-/// A watermark as a SQL literal. It comes from the database itself, and still only a number or what times
-/// are written with is let through.
-pub(super) fn since(watermark: &str) -> Result<String, String> {
+/// A key as all the literals that it may be equal to.
+pub(super) fn literals(key: &str, dialect: Dialect) -> Result<String, String> {
+    let literal = literal(key, dialect)?;
+    if dialect == Dialect::Sqlite && is_whole(key) {
+        return Ok(format!("{literal}, '{key}'"));
+    }
+    Ok(literal)
+}
+
+fn is_whole(key: &str) -> bool {
+    key.parse::<i64>()
+        .is_ok_and(|number| number.to_string() == key)
+}
+
+/// A watermark as a SQL literal of the kind that the database gave. It comes from there, and still only a number or
+/// what times are written with is let through.
+pub(super) fn since(watermark: &Watermark) -> Result<String, String> {
     let harmless =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '+' | '/' | ' ');
-    if watermark.parse::<f64>().is_ok_and(f64::is_finite) {
-        return Ok(watermark.to_owned());
-    }
+    let watermark = match watermark {
+        Watermark::Number(number) => return Ok(number.to_string()),
+        Watermark::Text(text) => text,
+    };
     if watermark.is_empty() || watermark.len() > 64 || !watermark.chars().all(harmless) {
         let words = "the watermark is neither a number nor a time";
         return Err(words.to_owned());

@@ -5,7 +5,7 @@ use tiberius::time::{Date, DateTime, DateTimeOffset, SmallDateTime, Time};
 use tiberius::{ColumnData, Row};
 
 use super::super::super::Fault;
-use super::super::cells::Budget;
+use super::super::cells::{Budget, put};
 use super::super::{Failure, Settings};
 
 /// A row as JSON, within the limits.
@@ -21,7 +21,7 @@ pub(in super::super::super) fn fields(
             (Fault::Data, words)
         })?;
         budget.spend(&value)?;
-        fields.insert(column.name().to_owned(), value);
+        put(&mut fields, column.name(), value)?;
     }
     Ok(fields)
 }
