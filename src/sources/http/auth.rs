@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
@@ -32,7 +33,8 @@ pub(super) struct Credentials {
 #[derive(Deserialize)]
 struct Token {
     access_token: String,
-    expires_in: Option<u64>,
+    /// A number; some servers write it as a text.
+    expires_in: Option<Value>,
 }
 
 impl Credentials {
@@ -148,7 +150,12 @@ impl Credentials {
             let words = "fetching a token: the answer holds no access_token";
             (Fault::Data, words.to_owned())
         })?;
-        let life = Duration::from_secs(token.expires_in.unwrap_or(300).min(86_400));
+        let life = token.expires_in.and_then(|seconds| match seconds {
+            Value::Number(seconds) => seconds.as_u64(),
+            Value::String(seconds) => seconds.trim().parse().ok(),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        });
+        let life = Duration::from_secs(life.unwrap_or(300).min(86_400));
         let value = secret(&format!("Bearer {}", token.access_token))?;
         Ok((value, life.saturating_sub(MARGIN)))
     }

@@ -258,7 +258,15 @@ pub(super) fn without_query(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return "(no address)".to_owned();
     };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
-    let host = authority.rsplit('@').next().unwrap_or(authority);
+    let (authority, behind) = match rest.find(['/', '?', '#']) {
+        Some(at) => rest.split_at(at),
+        None => (rest, ""),
+    };
+    let host = match authority.rsplit_once('@') {
+        Some((_, host)) => host,
+        // Perhaps no port, but the beginning of a password with a slash or the like in it.
+        None if behind.contains('@') => authority.split(':').next().unwrap_or_default(),
+        None => authority,
+    };
     format!("{scheme}://{host}")
 }

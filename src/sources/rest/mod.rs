@@ -92,7 +92,12 @@ impl Api {
         let key = self.plan.removed_key.as_deref();
         if let Some(path) = removed_path {
             self.walk(path, "removals", None, &mut |item| {
-                if let Some(id) = key.and_then(|key| text_of(&item, key)) {
+                if let Some(key) = key {
+                    // What cannot be told apart would stay on offer.
+                    let id = text_of(&item, key).ok_or_else(|| {
+                        let words = format!("a removal has no `{key}`: check `removed_key`");
+                        (Fault::Data, words)
+                    })?;
                     removed.insert(id);
                 }
                 deliver(item, &mut read, sink);

@@ -347,4 +347,53 @@ async fn limits_hold_and_addresses_show_no_secret() {
     for secret in ["pass", "key-in-path", "k=v"] {
         assert!(!error.to_string().contains(secret), "{error}");
     }
+    // A password with what ends a host in it: neither its beginning is told nor its end.
+    for url in [
+        "https://user:hun/ter2@api.example/v",
+        "https://user:12?ter2@api.example/v",
+        "https://user:hun#ter2@api.example/v",
+    ] {
+        let mut wrong = settings(&site);
+        wrong.base_url = url.to_owned();
+        let error = ids(&simple(""), wrong).await.unwrap_err().to_string();
+        let told = ["hun", "ter2", "12"]
+            .iter()
+            .any(|part| error.contains(part));
+        assert!(!told && error.contains("https://user"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_address_of_a_person_in_a_query_hides_no_host() {
+    let mut odd = settings(&site(|_| ok("{}")).await);
+    odd.base_url = "https://127.0.0.1:1/v?user=dealer@dealer.example".to_owned();
+    odd.access.retry_base_ms = 1;
+    let error = ids(&simple(""), odd).await.unwrap_err().to_string();
+    assert!(
+        error.contains("https://127.0.0.1") && !error.contains("dealer"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_removal_that_names_nobody_is_an_error() {
+    let removed = "removed_path = '/gone'\nremoved_key = 'id'";
+    for gone in [
+        json!(["1"]),
+        json!([{ "vin": "V" }]),
+        json!([{ "id": null }]),
+    ] {
+        let site = site(move |request| {
+            let list = if request.contains("/gone") {
+                gone.clone()
+            } else {
+                numbers(1, 2)
+            };
+            ok(&json!({ "data": list }).to_string())
+        })
+        .await;
+        let error = ids(&simple(removed), settings(&site)).await.unwrap_err();
+        assert_eq!(error.fault, Fault::Data);
+        assert!(error.words.contains("`id`"), "{error}");
+    }
 }

@@ -280,7 +280,8 @@ async fn a_token_is_asked_for_with_everything_and_kept_over_readings() {
             for part in ["scope=read%20all", "audience=https%3a%2f%2fapi.example"] {
                 assert!(text.contains(part), "{text}");
             }
-            return ok(r#"{"access_token":"t","expires_in":3600}"#);
+            // As Azure once wrote it.
+            return ok(r#"{"access_token":"t","expires_in":"3600"}"#);
         }
         let text = request.to_lowercase();
         assert!(text.contains("authorization: bearer t") && text.contains("x-key: k"));
