@@ -1,5 +1,6 @@
 //! Tests of the mapping room.
 
+mod drafts;
 mod language;
 mod ledger;
 mod pricing;

@@ -3,7 +3,7 @@
 use super::codes::CodeList;
 use super::column::{Column, Columns, Place};
 use super::members::Members;
-use super::words::YES;
+use super::words::{NEVER, NO, YES};
 use super::write::{self, quoted};
 use super::{Draft, alias, equipment, listing, steps};
 
@@ -121,30 +121,22 @@ fn filters(members: &Members<'_>) -> String {
         if column.typed && column.all(|value| value == "true" || value == "false") {
             add(format!("not {at}"), "deleted");
         } else if column.any(|value| value.len() > 5) {
-            add(format!("{at} is none"), "deleted");
+            add(format!("text({at}) in {}", write::words(NEVER)), "deleted");
         } else {
-            let yes: Vec<String> = YES.iter().map(|word| (*word).to_owned()).collect();
-            add(
-                format!("text({at}) | lower not in {}", write::words(&yes)),
-                "deleted",
-            );
+            // Whatever else the source writes there, it says that the row is deleted.
+            let keep = format!("text({at}) | lower in {}", write::words(NO));
+            add(keep, "deleted");
         }
     }
     if let Some((_, at)) = known("sold_on") {
-        add(
-            format!("text({at}) in ['', '00000000', '0000-00-00']"),
-            "sold",
-        );
+        add(format!("text({at}) in {}", write::words(NEVER)), "sold");
     }
     if let Some((column, at)) = known("marketable") {
         if column.typed {
             add(at, "not marketable");
         } else {
-            let yes: Vec<String> = YES.iter().map(|word| (*word).to_owned()).collect();
-            add(
-                format!("text({at}) | lower in {}", write::words(&yes)),
-                "not published",
-            );
+            let keep = format!("text({at}) | lower in {}", write::words(YES));
+            add(keep, "not published");
         }
     }
     if let Some((_, at)) =

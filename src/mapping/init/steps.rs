@@ -49,16 +49,14 @@ fn wordy(column: &Column, also: &[&str]) -> Option<String> {
     (!words.is_empty()).then(|| format!("{{ sentinel = [{}] }}", words.join(", ")))
 }
 
-/// Steps for whole US dollars; 0 and 1 are placeholders in every feed that has them.
+/// Steps for whole US dollars. 0 and 1 are placeholders in every feed, also where the sample has none yet.
 pub(super) fn money(column: &Column) -> Vec<String> {
     let mut steps = Vec::new();
     steps.extend(wordy(column, &[]));
     if !column.typed {
         steps.push(quoted("number"));
     }
-    if column.any(|value| is(value, 0.0) || is(value, 1.0)) {
-        steps.push("{ sentinel = [0, 1] }".to_owned());
-    }
+    steps.push("{ sentinel = [0, 1] }".to_owned());
     steps.push(quoted("whole_dollars"));
     steps
 }
@@ -78,10 +76,13 @@ pub(super) fn miles(column: &Column, unit_from: Option<&str>, new: Option<&str>)
         let digits = value.starts_with(|c: char| c.is_ascii_digit());
         digits && value.ends_with(|c: char| c.is_alphabetic())
     });
+    let in_km = column.names.iter().any(|name| name == "kms");
+    let unit = if in_km { "km" } else { "mi" };
+    let measured = format!("{{ measure = {{ to = \"mi\", unit = \"{unit}\" }} }}");
     if suffixed && unit_from.is_none() {
         // The unit comes off first: only then is 0 a number.
         let mut steps: Vec<String> = wordy(column, &[]).into_iter().collect();
-        steps.push("{ measure = { to = \"mi\", unit = \"mi\" } }".to_owned());
+        steps.push(measured);
         if !nines.is_empty() {
             steps.push("{ sentinel = [999999] }".to_owned());
         }
@@ -99,7 +100,7 @@ pub(super) fn miles(column: &Column, unit_from: Option<&str>, new: Option<&str>)
             quoted(unit)
         )
     });
-    steps.extend(unit);
+    steps.extend(unit.or_else(|| in_km.then_some(measured)));
     steps
 }
 

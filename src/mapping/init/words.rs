@@ -89,3 +89,9 @@ pub(super) fn make(word: &str) -> Option<&'static str> {
 
 /// Words that stand for yes, folded.
 pub(super) const YES: &[&str] = &["y", "yes", "true", "t", "1"];
+
+/// Words that stand for no, and nothing at all.
+pub(super) const NO: &[&str] = &["", "n", "no", "false", "f", "0"];
+
+/// What stands in a column of dates for "never".
+pub(super) const NEVER: &[&str] = &["", "00000000", "0000-00-00", "0000-00-00 00:00:00"];

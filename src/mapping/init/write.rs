@@ -18,10 +18,10 @@ fn key(text: &str) -> String {
 }
 
 /// A list of texts for an expression.
-pub(super) fn words(words: &[String]) -> String {
+pub(super) fn words(words: &[impl AsRef<str>]) -> String {
     let quoted: Vec<String> = words
         .iter()
-        .map(|word| format!("'{}'", word.replace(['\\', '\''], "")))
+        .map(|word| format!("'{}'", word.as_ref().replace(['\\', '\''], "")))
         .collect();
     format!("[{}]", quoted.join(", "))
 }
