@@ -465,7 +465,7 @@ fn index(rows: Vec<Row>, mapping: Mapping) {
             let tables = Tables::new().with_as_of(WRITTEN.parse().expect("a time"));
             let listings = rows
                 .iter()
-                .map(|row| mapped(&mapping, row, &tables))
+                .map(|row| Outcome::Published(mapped(&mapping, row, &tables), Vec::new()))
                 .collect();
             for listing in mapping.resolve_duplicates(listings).kept {
                 let unit = Unit::Listing(listing);

@@ -63,8 +63,8 @@ pub async fn take_stock(
         .read(|row, tables: &Tables| {
             let outcome = mapping.apply(&row, tables);
             report.add(&outcome);
+            duplicates.note(&outcome);
             if let Outcome::Published(listing, _) = outcome {
-                duplicates.see(&listing);
                 judged.push(Judged::new(listing, contract.as_deref(), profile));
             }
         })

@@ -162,6 +162,9 @@ impl Passing<'_> {
             }
         }
         self.dirt.note(&outcome);
+        if matches!(outcome, Outcome::Hidden { .. }) {
+            self.duplicates.note(&outcome);
+        }
         self.send(unit(outcome));
     }
 
@@ -282,6 +285,7 @@ async fn look_up(
     let key = key.ok_or("the mapping finds no key of this unit for a look-up")?;
     let found = source.look_up(&[key]).await;
     let (rows, tables) = found.map_err(|error| error.to_string())?;
-    let units = rows.iter().map(|row| unit(mapping.apply(row, &tables)));
-    Ok(units.collect())
+    let outcomes = rows.iter().map(|row| mapping.apply(row, &tables));
+    let standing = mapping.standing(outcomes.collect());
+    Ok(standing.into_iter().map(unit).collect())
 }

@@ -1,5 +1,6 @@
 //! One row to one listing: filters, fields, time, charges, price, evidence. Must not read another row.
 
+use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use super::evaluate::{Found, Input, evaluate};
@@ -52,6 +53,7 @@ pub(super) fn apply<'a>(
         Ok(()) => Outcome::Published(ordered(work.out), work.warnings),
         Err(End::Hide(reason)) => Outcome::Hidden {
             identifiers,
+            updated_at: work.instant(&model.updated_at),
             reason,
         },
         Err(End::Reject(warning)) => Outcome::Rejected {
@@ -112,6 +114,15 @@ impl Work<'_> {
             row: self.view,
             item,
             out: &self.out,
+        }
+    }
+
+    /// When a row that is not shown was updated; nothing where it does not say, and nothing of it is traced.
+    fn instant(&mut self, field: &Field) -> Option<Timestamp> {
+        self.traces = None;
+        match self.find(field, None) {
+            Found::Value(Value::String(instant)) => instant.parse().ok(),
+            Found::Value(_) | Found::Nothing | Found::Dirty(_) | Found::Hide(_) => None,
         }
     }
 

@@ -1,13 +1,17 @@
-//! The duplicate rule over all mapped rows. One `vehicle_id` names one listing, always; one VIN does so
-//! unless the mapping keeps both; one stock number may name two vehicles, which is only reported.
-//! Must not look at the source again.
+//! The duplicate rule over all mapped rows. One `vehicle_id` names one listing, always, and none where a row that is
+//! not shown has it and is newer; one VIN does so unless the mapping keeps both; one stock number may name two
+//! vehicles, which is only reported. Must not look at the source again.
 
+use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, HashSet};
+use std::hash::BuildHasher as _;
+
+use jiff::Timestamp;
 
 use serde_json::{Map, Value};
 
-use super::Identifiers;
 use super::model::SameVin;
+use super::{Identifiers, Outcome};
 
 /// What the rule left.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,21 +31,40 @@ pub struct Dropped {
 
 type Listing = Map<String, Value>;
 
-pub(super) fn resolve(listings: Vec<Listing>, same_vin: SameVin) -> Resolved {
-    let mut duplicates = Duplicates::new(same_vin);
-    for listing in &listings {
-        duplicates.see(listing);
-    }
-    let (dropped, shared_stock) = duplicates.finish();
-    let gone: HashSet<usize> = dropped.iter().map(|(at, _)| *at).collect();
-    let listings = listings.into_iter().enumerate();
+pub(super) fn resolve(outcomes: Vec<Outcome>, same_vin: SameVin) -> Resolved {
+    let (standing, dropped, shared_stock) = judged(outcomes, same_vin);
+    let listings = standing.into_iter().filter_map(|outcome| match outcome {
+        Outcome::Published(listing, _) => Some(listing),
+        Outcome::Hidden { .. } | Outcome::Rejected { .. } => None,
+    });
     Resolved {
-        kept: listings
-            .filter_map(|(at, listing)| (!gone.contains(&at)).then_some(listing))
-            .collect(),
+        kept: listings.collect(),
         dropped: dropped.into_iter().map(|(_, dropped)| dropped).collect(),
         shared_stock,
     }
+}
+
+pub(super) fn standing(outcomes: Vec<Outcome>, same_vin: SameVin) -> Vec<Outcome> {
+    judged(outcomes, same_vin).0
+}
+
+type Judged = (Vec<Outcome>, Vec<(usize, Dropped)>, Vec<String>);
+
+fn judged(mut outcomes: Vec<Outcome>, same_vin: SameVin) -> Judged {
+    let mut duplicates = Duplicates::new(same_vin);
+    for outcome in &outcomes {
+        duplicates.note(outcome);
+    }
+    let (dropped, shared_stock) = duplicates.finish();
+    let gone: HashSet<usize> = dropped.iter().map(|(at, _)| *at).collect();
+    let mut listings = 0;
+    outcomes.retain(|outcome| {
+        let at = listings;
+        let is_listing = matches!(outcome, Outcome::Published(..));
+        listings += usize::from(is_listing);
+        !(is_listing && gone.contains(&at))
+    });
+    (outcomes, dropped, shared_stock)
 }
 
 /// The rule over listings that pass one after another and need not be kept: only what it looks at is.
@@ -49,6 +72,9 @@ pub(super) fn resolve(listings: Vec<Listing>, same_vin: SameVin) -> Resolved {
 pub struct Duplicates {
     same_vin: SameVin,
     seen: Vec<Seen>,
+    /// Hashes of the ids of rows that are not shown, which may be many, with the newest time of each.
+    hidden: HashMap<u64, Timestamp>,
+    hasher: RandomState,
 }
 
 /// What the rule looks at.
@@ -57,7 +83,7 @@ struct Seen {
     vehicle_id: Option<Box<str>>,
     vin: Option<Box<str>>,
     stock: Option<Box<str>>,
-    updated: Option<jiff::Timestamp>,
+    updated: Option<Timestamp>,
     dropped: bool,
 }
 
@@ -66,6 +92,27 @@ impl Duplicates {
         Self {
             same_vin,
             seen: Vec::new(),
+            hidden: HashMap::new(),
+            hasher: RandomState::new(),
+        }
+    }
+
+    /// Takes note of what the next row became.
+    pub fn note(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Published(listing, _) => self.see(listing),
+            Outcome::Hidden {
+                identifiers,
+                updated_at: Some(updated),
+                ..
+            } => {
+                if let Some(id) = &identifiers.vehicle_id {
+                    let newest = self.hidden.entry(self.hasher.hash_one(id.as_str()));
+                    let newest = newest.or_insert(*updated);
+                    *newest = (*newest).max(*updated);
+                }
+            }
+            Outcome::Hidden { .. } | Outcome::Rejected { .. } => {}
         }
     }
 
@@ -85,6 +132,7 @@ impl Duplicates {
     /// The listings that give way, by their place from 0, and the stock numbers that two others share.
     pub fn finish(mut self) -> (Vec<(usize, Dropped)>, Vec<String>) {
         let mut dropped = Vec::new();
+        self.sold_since(&mut dropped);
         self.winners(
             "vehicle_id",
             |seen| seen.vehicle_id.as_deref(),
@@ -105,6 +153,21 @@ impl Duplicates {
         (dropped, shared)
     }
 
+    /// Drops the listings whose vehicle another, newer row says is not to be shown: sold since.
+    fn sold_since(&mut self, dropped: &mut Vec<(usize, Dropped)>) {
+        for (at, seen) in self.seen.iter_mut().enumerate() {
+            let id = seen
+                .vehicle_id
+                .as_deref()
+                .map(|id| self.hasher.hash_one(id));
+            let hidden = id.and_then(|id| self.hidden.get(&id));
+            if hidden.is_some_and(|hidden| seen.updated.is_none_or(|updated| updated < *hidden)) {
+                let reason = "a newer row with the same vehicle_id is not shown".to_owned();
+                dropped.push((at, seen.give_way(reason)));
+            }
+        }
+    }
+
     /// Keeps of each value of `member` the listing that was updated last; of two alike the first.
     fn winners(
         &mut self,
@@ -122,35 +185,39 @@ impl Duplicates {
                 best.insert(value, at);
                 continue;
             };
-            let newer = self
-                .seen
-                .get(other)
-                .is_none_or(|other| seen.updated > other.updated);
-            losers.push(if newer { other } else { at });
+            let before = self.seen.get(other).and_then(|other| other.updated);
+            let words = if seen.updated == before {
+                "came first and is as new"
+            } else {
+                "was updated later"
+            };
+            let newer = seen.updated > before;
+            losers.push((if newer { other } else { at }, words));
             if newer {
                 best.insert(value, at);
             }
         }
         losers.sort_unstable();
-        for at in losers {
-            let Some(seen) = self.seen.get_mut(at) else {
-                continue;
-            };
-            seen.dropped = true;
-            let owned = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
-            let identifiers = Identifiers {
-                vehicle_id: owned(&seen.vehicle_id),
-                vin: owned(&seen.vin),
-                stock: owned(&seen.stock),
-            };
-            let reason = format!("another row with the same {member} was updated later");
-            dropped.push((
-                at,
-                Dropped {
-                    identifiers,
-                    reason,
-                },
-            ));
+        for (at, words) in losers {
+            if let Some(seen) = self.seen.get_mut(at) {
+                let reason = format!("another row with the same {member} {words}");
+                dropped.push((at, seen.give_way(reason)));
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn give_way(&mut self, reason: String) -> Dropped {
+        self.dropped = true;
+        let owned = |text: &Option<Box<str>>| text.as_deref().map(str::to_owned);
+        Dropped {
+            identifiers: Identifiers {
+                vehicle_id: owned(&self.vehicle_id),
+                vin: owned(&self.vin),
+                stock: owned(&self.stock),
+            },
+            reason,
         }
     }
 }

@@ -8,6 +8,8 @@ use std::sync::{Arc, LazyLock};
 use minijinja::value::Serde;
 use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior, Value};
 
+use super::steps::number::of_text;
+
 /// Bytecode steps one evaluation may take; a condition takes tens.
 const FUEL: u64 = 20_000;
 /// The longest expression text.
@@ -99,17 +101,32 @@ impl Expr {
         serde_json::to_value(&value).map_err(|error| error.to_string())
     }
 
-    /// Whether the condition holds.
+    /// Whether it reads this variable.
+    pub(super) fn reads(&self, variable: &str) -> bool {
+        self.variables.iter().any(|name| name == variable)
+    }
+
+    /// Whether the condition holds. A cell that says no is a text and would hold: nobody means that.
     pub(super) fn holds(&self, variable: &dyn Fn(&str) -> Option<Value>) -> Result<bool, String> {
         Ok(match self.eval(variable)? {
             serde_json::Value::Null => false,
             serde_json::Value::Bool(flag) => flag,
             serde_json::Value::Number(number) => number.as_f64() != Some(0.0),
+            serde_json::Value::String(text) if says_no(&text) => {
+                return Err("comes to a text that says no: compare it, as in == 'Y'".to_owned());
+            }
             serde_json::Value::String(text) => !text.is_empty(),
             serde_json::Value::Array(list) => !list.is_empty(),
             serde_json::Value::Object(map) => !map.is_empty(),
         })
     }
+}
+
+fn says_no(text: &str) -> bool {
+    let word = text.trim();
+    ["0", "n", "no", "f", "false"]
+        .iter()
+        .any(|no| word.eq_ignore_ascii_case(no))
 }
 
 /// Wraps a cell or a row for an expression.
@@ -127,17 +144,15 @@ fn plain(error: &Error) -> String {
     }
 }
 
-/// `number(cell)`: a number from a number or its text, for comparisons; a blank cell is an error, never 0.
+/// `number(cell)`: a number from a number or its text, as the `number` step reads it; a blank cell is an error, never
+/// 0, and so is one that is written otherwise.
 fn number(value: &Value) -> Result<Value, Error> {
     if value.is_number() {
         return Ok(value.clone());
     }
-    let cleaned = value
-        .as_str()
-        .map(|text| text.trim().replace([',', '$'], ""));
-    match cleaned.as_deref().map(str::parse::<f64>) {
-        Some(Ok(parsed)) if parsed.is_finite() => Ok(Value::from(parsed)),
-        _ => Err(Error::new(
+    match value.as_str().and_then(of_text) {
+        Some(number) => Ok(Value::from(number)),
+        None => Err(Error::new(
             ErrorKind::InvalidOperation,
             "number() of something that is none",
         )),

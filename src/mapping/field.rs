@@ -42,10 +42,12 @@ pub const DAYS: &[&str] = &[
     "sunday",
 ];
 
+/// What a vehicle is worth: 0 stands for "ask us" wherever it stands.
 const MONEY: Kind = Kind::Whole {
-    min: 0,
-    max: 100_000_000,
+    min: 1,
+    max: MOST_DOLLARS,
 };
+const MOST_DOLLARS: i64 = 100_000_000;
 const COUNT: Kind = Kind::Whole {
     min: 0,
     max: 10_000_000,
@@ -111,6 +113,12 @@ pub(super) fn kind_of(name: &str) -> Option<Kind> {
 
 /// The kind of `price`.
 pub(super) const PRICE: Kind = MONEY;
+
+/// The kind of a charge, which 0 removes.
+pub(super) const CHARGE: Kind = Kind::Whole {
+    min: 0,
+    max: MOST_DOLLARS,
+};
 
 /// What kind of value it was, for logs and reports: never the value itself.
 pub(super) fn class_of(value: &Value) -> String {

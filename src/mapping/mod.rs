@@ -61,11 +61,9 @@ impl Row {
         }
         let list = path::Path::parse(name)
             .ok()
-            .and_then(|path| path.pick(&self.fields)?.as_array());
-        list.into_iter()
-            .flatten()
-            .filter_map(Value::as_object)
-            .collect()
+            .and_then(|path| path.pick(&self.fields).map(path::elements));
+        let list = list.unwrap_or_default().iter();
+        list.filter_map(Value::as_object).collect()
     }
 }
 
@@ -124,10 +122,9 @@ impl Tables {
         let (indexed, index) = table.index.get_or_init(|| {
             let mut index: HashMap<String, Vec<usize>> = HashMap::new();
             for (at, row) in table.rows.iter().enumerate() {
-                index
-                    .entry(text(row).unwrap_or_default())
-                    .or_default()
-                    .push(at);
+                if let Some(text) = text(row) {
+                    index.entry(text).or_default().push(at);
+                }
             }
             (column.to_owned(), index)
         });
@@ -156,6 +153,8 @@ pub enum Outcome {
     /// Known and deliberately not offered: sold, deleted, filtered.
     Hidden {
         identifiers: Identifiers,
+        /// Since when, as far as the row says.
+        updated_at: Option<Timestamp>,
         reason: String,
     },
     /// Unfit to be published.
@@ -287,8 +286,13 @@ impl Mapping {
         Duplicates::new(self.0.same_vin)
     }
 
+    /// What stands of mapped rows after the duplicate rule.
+    pub fn standing(&self, outcomes: Vec<Outcome>) -> Vec<Outcome> {
+        duplicates::standing(outcomes, self.0.same_vin)
+    }
+
     /// Applies the duplicate rule over all mapped rows.
-    pub fn resolve_duplicates(&self, listings: Vec<Map<String, Value>>) -> Resolved {
-        duplicates::resolve(listings, self.0.same_vin)
+    pub fn resolve_duplicates(&self, outcomes: Vec<Outcome>) -> Resolved {
+        duplicates::resolve(outcomes, self.0.same_vin)
     }
 }

@@ -82,13 +82,25 @@ impl Path {
     }
 }
 
+/// A list's elements. What XML has once is no list there, and still the only element of one.
+pub(super) fn elements(value: &Value) -> &[Value] {
+    match value {
+        Value::Null => &[],
+        Value::String(text) if text.trim().is_empty() => &[],
+        Value::Array(elements) => elements,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_) => {
+            std::slice::from_ref(value)
+        }
+    }
+}
+
 fn walk<'a, 'p>(start: &'a Value, parts: impl Iterator<Item = &'p Part>) -> Option<&'a Value> {
     let mut at = start;
     for part in parts {
         at = match part {
             Part::Key(key) => at.get(key)?,
-            Part::Index(index) => at.get(index)?,
-            Part::Where(key, wanted) => at.as_array()?.iter().find(|element| {
+            Part::Index(index) => elements(at).get(*index)?,
+            Part::Where(key, wanted) => elements(at).iter().find(|element| {
                 element
                     .get(key)
                     .is_some_and(|found| plain(found).trim() == wanted)

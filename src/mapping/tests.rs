@@ -6,4 +6,5 @@ mod ledger;
 mod pricing;
 mod properties;
 mod reference;
+mod traps;
 pub(crate) mod presets;

@@ -12,7 +12,7 @@ use super::super::demo::fill_database;
 use super::player::Player;
 use super::{Exit, Failure, Output, read_mapping};
 use crate::app;
-use crate::mapping::{Outcome, Plan, Row, Tables};
+use crate::mapping::{Plan, Row, Tables};
 use crate::sources::{self, Source};
 
 /// How cases are run.
@@ -43,12 +43,8 @@ pub(super) async fn test(folders: &[PathBuf], how: &How, output: Output) -> Resu
 /// How what the sample became differs from what was expected.
 async fn run_case(folder: &Path, how: &How) -> Result<Vec<String>, Failure> {
     let mapping = read_mapping(&folder.join("mapping.toml"))?;
-    let mut published = Vec::new();
-    let take = |row: Row, tables: &Tables| {
-        if let Outcome::Published(listing, _) = mapping.apply(&row, tables) {
-            published.push(listing);
-        }
-    };
+    let mut outcomes = Vec::new();
+    let take = |row: Row, tables: &Tables| outcomes.push(mapping.apply(&row, tables));
     if let Some(url) = &how.url {
         let settings = sources::Settings::Sql(sources::sql::Settings::new(url));
         let source = Source::open(settings, mapping.plan()).await?;
@@ -58,7 +54,7 @@ async fn run_case(folder: &Path, how: &How) -> Result<Vec<String>, Failure> {
     } else {
         play(folder, mapping.plan(), take).await?;
     }
-    let mut found = mapping.resolve_duplicates(published).kept;
+    let mut found = mapping.resolve_duplicates(outcomes).kept;
     let file = folder.join("expected.json");
     if how.write && !file.exists() {
         let text = serde_json::to_string_pretty(&found)

@@ -6,7 +6,8 @@ use toml::{Table, Value};
 
 use super::super::expression::Expr;
 use super::super::features::normal;
-use super::super::field::{Kind, PRICE};
+use super::super::field::{CHARGE, Kind};
+use super::super::finding::suggest;
 use super::super::model::{Defaults, FeatureOrigin, Features, Fees};
 use super::super::path::Path;
 use super::Compiler;
@@ -18,6 +19,9 @@ impl Compiler {
         let defaults = table.remove("defaults");
         let defaults = defaults.and_then(|value| self.defaults(value));
         let overrides = self.text(&mut table, "overrides");
+        if let Some(rows) = &overrides {
+            self.rows("fees.overrides", rows);
+        }
         let zip = self.zip(table.remove("zip"));
         let mandatory = self.condition(&mut table, "fees", "mandatory");
         let government = self.condition(&mut table, "fees", "government");
@@ -33,7 +37,7 @@ impl Compiler {
         };
         let code = part(self, "code", Kind::Text);
         let name = part(self, "name", Kind::Label);
-        let amount = part(self, "amount", PRICE);
+        let amount = part(self, "amount", CHARGE);
         self.leftover(
             "fees",
             &table,
@@ -97,6 +101,12 @@ impl Compiler {
             self.findings.add(at, "`table` is missing", remedy);
             return None;
         };
+        if !self.side_tables.contains(&table) {
+            let near = suggest(&table, self.side_tables.iter().map(String::as_str));
+            let reason = format!("there is no side table `{table}`");
+            let remedy = format!("name a query under [source.tables] of a database; {near}");
+            self.findings.add(format!("{at}.table"), reason, remedy);
+        }
         Some(Defaults { table, join, when })
     }
 
@@ -129,6 +139,7 @@ impl Compiler {
         let rows = self.text(&mut table, "children");
         let origin = match (rows, table.remove("text"), table.remove("list")) {
             (Some(rows), Some(text), None) => {
+                self.rows("features.children", &rows);
                 let text = self.field("features.text", "text", Kind::Text, text, ITEM)?;
                 Some(FeatureOrigin::Rows { rows, text })
             }

@@ -61,6 +61,9 @@ impl Compiler {
     ) -> Option<Field> {
         let written: Written = self.decode(at, Value::Table(table))?;
         let steps = self.steps(at, written.steps.clone(), allowed);
+        for (index, step) in steps.iter().enumerate() {
+            self.beside(&format!("{at}.steps[{index}]"), step, allowed);
+        }
         let when = match &written.when {
             Some(text) => Some(self.expr(&format!("{at}.when"), text, allowed)?),
             None => None,
@@ -146,6 +149,7 @@ impl Compiler {
             return None;
         };
         let column = self.path(at, &column, ITEM)?;
+        self.rows(at, &rows);
         Some(Origin::Children { rows, column })
     }
 
@@ -180,6 +184,39 @@ impl Compiler {
                 self.findings.add(at, reason, remedy);
                 None
             }
+        }
+    }
+
+    /// Rows that are of no child query are a list in a column.
+    pub(super) fn rows(&mut self, at: &str, rows: &str) {
+        if !self.children.contains(rows) {
+            self.names(at, rows);
+        }
+    }
+
+    /// Columns that a step reads beside the one it works on.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most steps read no other")]
+    fn beside(&mut self, at: &str, step: &Step, allowed: &[&str]) {
+        let own = !allowed.contains(&"item");
+        let (expressions, path) = match step {
+            Step::Expr(expr) => (expr.columns(), None),
+            Step::Template(template) => (template.columns(), None),
+            Step::Sentinel { unless, .. } => {
+                (unless.as_ref().map(Expr::columns).unwrap_or_default(), None)
+            }
+            Step::Measure {
+                unit_from: path, ..
+            }
+            | Step::DateTime {
+                zone_from: path, ..
+            } => (Vec::new(), path.as_ref()),
+            _ => return,
+        };
+        for column in expressions {
+            self.names(at, &column);
+        }
+        if let Some(path) = path.filter(|_| own) {
+            self.columns.push((at.to_owned(), path.clone()));
         }
     }
 

@@ -8,7 +8,7 @@ mod sections;
 mod steps;
 mod types;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
@@ -45,6 +45,10 @@ struct Compiler {
     tables: HashMap<String, Arc<CodeTable>>,
     used_tables: HashSet<String>,
     columns: Vec<(String, Path)>,
+    /// Child queries of the source.
+    children: BTreeSet<String>,
+    /// Side tables of the source.
+    side_tables: BTreeSet<String>,
 }
 
 /// Compiles a mapping file.
@@ -85,6 +89,10 @@ impl Compiler {
         }
         let name = self.text(file, "name").unwrap_or_default();
         let plan = self.plan(file.remove("source"));
+        if let Some(Plan::Sql(plan)) = &plan {
+            self.children = plan.children.keys().cloned().collect();
+            self.side_tables = plan.tables.keys().cloned().collect();
+        }
         self.code_tables(file.remove("tables"));
         let filters = self.filters(file.remove("filter"));
         let fields = self.fields(file.remove("fields"));

@@ -2,7 +2,7 @@
 
 use toml::{Table, Value};
 
-use super::super::field::{DAYS, Kind, PRICE};
+use super::super::field::{CHARGE, DAYS, Kind};
 use super::super::model::Field;
 use super::super::plan::Plan;
 use super::super::rooftop::{DefaultFees, Hours, Rooftops};
@@ -166,7 +166,7 @@ impl Compiler {
         let when = self.text(&mut table, "when");
         let when = when.and_then(|text| self.expr("profile.fees.when", &text, ITEM));
         let name = self.needed(at, &mut table, "name", Kind::Label);
-        let amount = self.needed(at, &mut table, "amount", PRICE);
+        let amount = self.needed(at, &mut table, "amount", CHARGE);
         self.leftover(at, &table, &["children", "when", "name", "amount"]);
         Some(DefaultFees {
             children: children?,

@@ -6,6 +6,8 @@ use toml::{Table, Value};
 use super::super::field::{FIELDS, Kind, PRICE, kind_of};
 use super::super::finding::suggest;
 use super::super::model::{Field, Filter, Origin, Price};
+use super::super::spec::Miss;
+use super::super::step::Step;
 use super::Compiler;
 use super::field::FIELD;
 
@@ -32,8 +34,8 @@ impl Compiler {
                 let remedy = "say why such a vehicle is not shown; the report counts by it";
                 self.findings.add(&at, "`reason` is missing", remedy);
             }
-            let late = keep.contains("out.");
             if let Some(keep) = self.expr(&format!("{at}.keep"), &keep, &["row", "out"]) {
+                let late = keep.reads("out");
                 filters.push(Filter { keep, reason, late });
             }
         }
@@ -57,6 +59,9 @@ impl Compiler {
             if let Some(value) = table.remove(*name) {
                 let at = format!("fields.{name}");
                 if let Some(mut field) = self.field(&at, name, *kind, value, FIELD) {
+                    if *name == "status" {
+                        self.offers_what_it_does_not_know(&at, &field);
+                    }
                     field.required |= matches!(*name, "vehicle_id" | "status");
                     fields.push(field);
                 }
@@ -74,6 +79,23 @@ impl Compiler {
             }
         }
         fields
+    }
+
+    /// A word for "sold" that the table lacks must not become a default.
+    fn offers_what_it_does_not_know(&mut self, at: &str, field: &Field) {
+        let omits = |step: &Step| {
+            let Step::Table { miss, .. } = step else {
+                return false;
+            };
+            *miss == Miss::Omit
+        };
+        let defaults = |step: &Step| matches!(step, Step::Default(_));
+        let mut steps = field.steps.iter();
+        if steps.any(omits) && steps.any(defaults) {
+            let reason = "a code that the table lacks would become the default, also one for sold";
+            let remedy = "write miss = \"hide\"; an empty cell becomes the default all the same";
+            self.findings.add(at, reason, remedy);
+        }
     }
 
     pub(super) fn attributes(&mut self, written: Option<Value>) -> Vec<Field> {

@@ -109,14 +109,16 @@ fn canonical(text: &str, format: &Format) -> Option<String> {
 
 fn ungrouped(whole: &str, group: Option<char>) -> Option<String> {
     let all_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    let Some(group) = group.filter(|group| whole.contains(*group)) else {
+    let Some(group) = group else {
         return all_digits(whole).then(|| whole.to_owned());
     };
-    let mut parts = whole.split(group);
+    // Who groups by blanks means one that does not break the line.
+    let blank = |c: char| c == group || (group == ' ' && matches!(c, '\u{a0}' | '\u{202f}'));
+    let mut parts = whole.split(blank);
     let first = parts.next()?;
     let rest: Vec<&str> = parts.collect();
     let fits = all_digits(first)
-        && first.len() <= 3
+        && (rest.is_empty() || first.len() <= 3)
         && rest.iter().all(|part| part.len() == 3 && all_digits(part));
     fits.then(|| format!("{first}{}", rest.concat()))
 }
@@ -147,9 +149,28 @@ pub(super) fn whole_dollars(value: &Value, round: bool) -> Result<Value, Stop> {
     }
     match exact(amount) {
         Some(whole) => Ok(whole.into()),
+        None if round && is_grouped(amount) => Err(Stop::dirty(
+            "looks like thousands that the number's format takes for a fraction",
+        )),
         None if round => Ok(number((amount + 0.5).floor())),
         None => Err(Stop::dirty("has cents, and AAP amounts are whole dollars")),
     }
+}
+
+/// Whether an amount has up to three digits before and exactly three behind its point: `24.995` of somebody who
+/// groups by points is not 25 dollars.
+fn is_grouped(amount: f64) -> bool {
+    let text = amount.to_string();
+    amount < 1000.0
+        && text
+            .split_once('.')
+            .is_some_and(|(_, behind)| behind.len() == 3)
+}
+
+/// A number from a text as the `number` step reads it without options.
+pub(in super::super) fn of_text(text: &str) -> Option<f64> {
+    let format = Format::read("1,234.56", 0).ok()?;
+    canonical(unadorned(text), &format)?.parse().ok()
 }
 
 /// The nearest whole number, halves up.
@@ -180,11 +201,7 @@ pub(super) fn measure(
         .find(|c: char| c.is_alphabetic())
         .unwrap_or(text.trim().len());
     let (amount, suffix) = text.trim().split_at_checked(split).unwrap_or(("", ""));
-    let amount = Format::read("1,234.56", 0)
-        .and_then(|format| canonical(amount.trim(), &format).ok_or_else(String::new))
-        .ok()
-        .and_then(|canonical| canonical.parse::<f64>().ok())
-        .ok_or_else(|| Stop::dirty("is not a number with a unit"))?;
+    let amount = of_text(amount).ok_or_else(|| Stop::dirty("is not a number with a unit"))?;
     let from = if suffix.is_empty() {
         match named.map(plain) {
             Some(name) if !name.trim().is_empty() => Some(unit_named(&name)?),

@@ -566,8 +566,12 @@ fn a_table_entry_that_no_value_can_reach_is_found() {
 
 /// A DMS-like mapping for rules over whole listings.
 fn dealer(extra: &str) -> Mapping {
+    dealer_at("kind = 'feed'\nformat = 'json'", extra)
+}
+
+fn dealer_at(source: &str, extra: &str) -> Mapping {
     let text = format!(
-        "name = 't'\n[source]\nkind = 'feed'\nformat = 'json'\n[fields]\nvehicle_id = 'id'\nstatus = 'status'\n\
+        "name = 't'\n[source]\n{source}\n[fields]\nvehicle_id = 'id'\nstatus = 'status'\n\
          vin = 'vin'\nstock = 'stock'\ncondition = 'condition'\nyear = 'year'\nlist_price = 'list'\n\
          [updated_at]\nprovenance = 'source_column'\nfrom = 'at'\nsteps = [{{ datetime = 'rfc3339' }}]\n{extra}"
     );
@@ -669,7 +673,8 @@ fn the_first_price_that_nothing_speaks_against_wins() {
 
 #[test]
 fn the_effective_fees_replace_remove_and_leave_government_out() {
-    let mapping = dealer(
+    let mapping = dealer_at(
+        "kind = 'sql'\nquery = 'SELECT 1'\nkey = 'id'\ntables = { rooftop = 'SELECT 2' }",
         "[fees]\ndefaults = { table = 'rooftop', key = 'loc' }\noverrides = 'own'\ncode = 'code'\nname = 'name'\n\
          amount = { from = 'amount', steps = ['number', 'whole_dollars'] }\n\
          mandatory = \"item.mand == 'Y'\"\ngovernment = \"item.gov == 'Y'\"\n",
@@ -789,7 +794,7 @@ fn duplicates_give_way_by_a_stated_rule() {
     let newest = dealer("");
     let one = |id: &str, vin: &str, stock: &str, at: &str| {
         let value = json!({ "vehicle_id": id, "vin": vin, "stock": stock, "updated_at": at });
-        value.as_object().unwrap().clone()
+        Outcome::Published(value.as_object().unwrap().clone(), Vec::new())
     };
     let all = vec![
         one("1", "A", "s1", "2026-11-10T00:00:00Z"),
@@ -806,7 +811,14 @@ fn duplicates_give_way_by_a_stated_rule() {
     };
     assert_eq!(ids(&resolved), ["As2", "Bs2"]);
     assert_eq!(resolved.shared_stock, ["s2"]);
-    assert_eq!(resolved.dropped.len(), 2);
+    let reasons: Vec<&str> = resolved.dropped.iter().map(|d| d.reason.as_str()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "another row with the same vehicle_id came first and is as new",
+            "another row with the same vin was updated later"
+        ]
+    );
     assert_eq!(ids(&keep.resolve_duplicates(all)), ["As1", "As2", "Bs2"]);
 }
 
@@ -1011,6 +1023,7 @@ fn what_is_not_for_sale_is_never_published() {
         let Outcome::Hidden {
             identifiers,
             reason,
+            ..
         } = with(member, value)
         else {
             panic!("{member} {value} is shown")

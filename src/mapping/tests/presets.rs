@@ -58,14 +58,7 @@ pub(crate) async fn read(mapping: &Mapping, settings: Settings) -> Mapped {
     if read.columns_are_fixed {
         assert_eq!(mapping.missing_columns(&read.columns), []);
     }
-    let listings = outcomes
-        .iter()
-        .filter_map(|outcome| match outcome {
-            Outcome::Published(listing, _) => Some(listing.clone()),
-            Outcome::Hidden { .. } | Outcome::Rejected { .. } => None,
-        })
-        .collect();
-    let resolved = mapping.resolve_duplicates(listings);
+    let resolved = mapping.resolve_duplicates(outcomes.clone());
     Mapped { outcomes, resolved }
 }
 
@@ -228,6 +221,7 @@ async fn the_dms_hides_what_is_not_offered_and_says_why() {
             Outcome::Hidden {
                 identifiers,
                 reason,
+                ..
             } => Some((identifiers.stock.clone().unwrap(), reason.clone())),
             Outcome::Published(..) => None,
             Outcome::Rejected { reason, .. } => panic!("{reason}"),
