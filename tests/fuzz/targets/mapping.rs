@@ -72,9 +72,9 @@ pub fn rows(bytes: &[u8]) {
     assert!(text("vehicle_id").is_some_and(|id| !id.trim().is_empty()));
     assert!(text("condition").is_none_or(|c| ["new", "used", "cpo"].contains(&c)));
     assert!(text("vin").is_none_or(|vin| vin.len() == 17));
-    let whole = |amount: &Value| amount.as_u64().is_some();
+    let some = |amount: &Value| amount.as_u64().is_some_and(|dollars| dollars > 0);
     for money in ["price", "list_price", "msrp"] {
-        assert!(listing.get(money).is_none_or(whole), "{money}");
+        assert!(listing.get(money).is_none_or(some), "{money}");
     }
 }
 
