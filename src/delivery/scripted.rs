@@ -16,6 +16,8 @@ pub(crate) enum Fault {
     OneHello,
     /// Answers a command (by its verb) with this line.
     Answer(&'static str, &'static str),
+    /// Answers a command (by its verb) only when it is told to go on.
+    WaitsAt(&'static str),
     /// Answers the message text with this line.
     AnswerText(&'static str),
     /// Takes the whole text and goes away without a word.
@@ -37,6 +39,7 @@ pub(crate) struct Scripted {
 struct Heard {
     mails: Mutex<Vec<String>>,
     commands: Mutex<Vec<String>>,
+    go_on: tokio::sync::Notify,
 }
 
 impl Scripted {
@@ -100,6 +103,11 @@ impl Scripted {
         self.heard.commands.lock().unwrap().clone()
     }
 
+    /// Ends the wait of [`Fault::WaitsAt`].
+    pub(crate) fn go_on(&self) {
+        self.heard.go_on.notify_one();
+    }
+
     /// What new conversations meet.
     pub(crate) fn set(&self, fault: Fault) {
         *self.fault.lock().unwrap() = fault;
@@ -108,6 +116,44 @@ impl Scripted {
 
 async fn greet<S: AsyncWrite + Unpin>(stream: &mut S) {
     stream.write_all(b"220 scripted\r\n").await.ok();
+}
+
+/// Takes a mail's text, and gives what is answered to it; nothing where the conversation ends there.
+async fn take_text<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: &mut BufReader<S>,
+    fault: Fault,
+    heard: &Heard,
+) -> Option<&'static str> {
+    stream.write_all(b"354 go ahead\r\n").await.ok();
+    let mut text = String::new();
+    while !text.ends_with("\r\n.\r\n") {
+        if stream.read_line(&mut text).await.unwrap_or(0) == 0 {
+            return None;
+        }
+    }
+    heard.mails.lock().unwrap().push(text);
+    match fault {
+        Fault::DropAfterText => None,
+        Fault::SilentAfterText => std::future::pending().await,
+        Fault::AnswerText(reply) => Some(reply),
+        Fault::None
+        | Fault::Announces(_)
+        | Fault::OneHello
+        | Fault::WaitsAt(_)
+        | Fault::Answer(..) => Some("250 taken"),
+    }
+}
+
+impl Heard {
+    /// Keeps a command and gives its verb back, at once or when the fault lets it.
+    async fn hear(&self, line: &str, fault: Fault) -> String {
+        self.commands.lock().unwrap().push(line.trim().to_owned());
+        let verb = line.trim().split(' ').next().unwrap_or_default();
+        if matches!(fault, Fault::WaitsAt(which) if which == verb) {
+            self.go_on.notified().await;
+        }
+        verb.to_owned()
+    }
 }
 
 /// One conversation; with `starttls` it ends when the client asks for TLS.
@@ -124,8 +170,7 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
         if stream.read_line(&mut line).await.unwrap_or(0) == 0 {
             return;
         }
-        heard.commands.lock().unwrap().push(line.trim().to_owned());
-        let verb = line.trim().split(' ').next().unwrap_or_default().to_owned();
+        let verb = heard.hear(&line, fault).await;
         let reply = match (fault, verb.as_str()) {
             (Fault::Answer(which, reply), verb) if which == verb => reply,
             (Fault::Announces(lines), "EHLO") => lines,
@@ -139,27 +184,10 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
                 stream.write_all(b"220 go ahead\r\n").await.ok();
                 return;
             }
-            (_, "DATA") => {
-                stream.write_all(b"354 go ahead\r\n").await.ok();
-                let mut text = String::new();
-                while !text.ends_with("\r\n.\r\n") {
-                    if stream.read_line(&mut text).await.unwrap_or(0) == 0 {
-                        return;
-                    }
-                }
-                heard.mails.lock().unwrap().push(text);
-                match fault {
-                    Fault::DropAfterText => return,
-                    Fault::SilentAfterText => {
-                        std::future::pending::<()>().await;
-                        return;
-                    }
-                    Fault::AnswerText(reply) => reply,
-                    Fault::None | Fault::Announces(_) | Fault::OneHello | Fault::Answer(..) => {
-                        "250 taken"
-                    }
-                }
-            }
+            (_, "DATA") => match take_text(&mut stream, fault, heard).await {
+                Some(reply) => reply,
+                None => return,
+            },
             (_, "QUIT") => {
                 stream.write_all(b"221 bye\r\n").await.ok();
                 return;

@@ -56,18 +56,21 @@ impl Breaker {
     }
 
     /// Notes that an attempt begins.
-    pub(super) fn spend(&self, now: Timestamp) {
+    pub(super) fn spend(&self, now: Timestamp) -> Spent<'_> {
         let mut state = self.lock();
         if !self.interval.is_zero() {
             state.next = after(now, self.interval);
         }
-        state.probing = state.failures >= TROUBLES;
+        let probes = state.failures >= TROUBLES;
+        state.probing |= probes;
+        Spent {
+            breaker: self,
+            probes,
+        }
     }
 
-    /// Notes how an attempt ended. For how long the target is left alone, when that begins now.
-    pub(super) fn note(&self, outcome: &Outcome, now: Timestamp) -> Option<Duration> {
+    fn note(&self, outcome: &Outcome, now: Timestamp) -> Option<Duration> {
         let mut state = self.lock();
-        state.probing = false;
         match outcome {
             // It answered, be it with a refusal of this one lead.
             Outcome::Delivered(_) | Outcome::Refused(_) => {
@@ -101,6 +104,29 @@ impl Breaker {
     }
 }
 
+/// An attempt under way. One that is dropped told nothing of the target: it ended before it reached that.
+#[derive(Debug)]
+pub(super) struct Spent<'a> {
+    breaker: &'a Breaker,
+    /// The others wait for it.
+    probes: bool,
+}
+
+impl Spent<'_> {
+    /// Notes how the attempt ended. For how long the target is left alone, when that begins now.
+    pub(super) fn end(self, outcome: &Outcome, now: Timestamp) -> Option<Duration> {
+        self.breaker.note(outcome, now)
+    }
+}
+
+impl Drop for Spent<'_> {
+    fn drop(&mut self) {
+        if self.probes {
+            self.breaker.lock().probing = false;
+        }
+    }
+}
+
 fn after(now: Timestamp, pause: Duration) -> Option<Timestamp> {
     let pause = SignedDuration::try_from(pause).ok()?;
     now.checked_add(pause).ok()
@@ -123,15 +149,14 @@ mod tests {
         let breaker = Breaker::new(None);
         for number in 1..=TROUBLES {
             assert_eq!(breaker.wait(at(0)), None);
-            breaker.spend(at(0));
-            let paused = breaker.note(&failed(), at(0));
+            let paused = breaker.spend(at(0)).end(&failed(), at(0));
             assert_eq!(paused.is_some(), number == TROUBLES);
         }
         assert_eq!(breaker.wait(at(0)), Some(FIRST_PAUSE));
         assert_eq!(breaker.wait(at(30)), None);
-        breaker.spend(at(30));
+        let probe = breaker.spend(at(30));
         assert!(breaker.wait(at(30)).is_some(), "one probe only");
-        assert_eq!(breaker.note(&failed(), at(31)), None, "said once");
+        assert_eq!(probe.end(&failed(), at(31)), None, "said once");
         assert_eq!(breaker.wait(at(31)), Some(FIRST_PAUSE * 2));
         for _ in 0..20 {
             breaker.note(&Outcome::Unknown(String::new()), at(31));
@@ -145,8 +170,9 @@ mod tests {
     fn a_target_that_asks_for_time_gets_it() {
         let breaker = Breaker::new(None);
         let asked = Duration::from_mins(20);
-        breaker.spend(at(0));
-        let said = breaker.note(&Outcome::Later(String::new(), asked), at(0));
+        let said = breaker
+            .spend(at(0))
+            .end(&Outcome::Later(String::new(), asked), at(0));
         assert_eq!(said, None, "it is not in trouble");
         // one that was under way meanwhile and failed otherwise does not shorten it
         breaker.note(&failed(), at(1));
@@ -155,10 +181,22 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_that_never_reached_the_target_is_made_again() {
+        let breaker = Breaker::new(None);
+        for _ in 0..TROUBLES {
+            breaker.spend(at(0)).end(&failed(), at(0));
+        }
+        let probe = breaker.spend(at(30));
+        assert_eq!(breaker.wait(at(30)), Some(FIRST_PAUSE));
+        drop(probe);
+        assert_eq!(breaker.wait(at(30)), None);
+    }
+
+    #[test]
     fn attempts_keep_the_pace() {
         let breaker = Breaker::new(Some(30));
         assert_eq!(breaker.wait(at(0)), None);
-        breaker.spend(at(0));
+        drop(breaker.spend(at(0)));
         assert_eq!(breaker.wait(at(0)), Some(Duration::from_secs(2)));
         assert_eq!(breaker.wait(at(2)), None);
     }

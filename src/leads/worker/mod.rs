@@ -9,6 +9,7 @@ mod upkeep;
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -158,13 +159,9 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
         .await?;
     let Some(job) = job else { return Ok(false) };
     failpoint::reached("worker.taken");
-    way.breaker.spend(now);
+    let spent = way.breaker.spend(now);
     let span = span::Attempt::begin(&job, way.target.kind());
-    let outcome = match tokio::time::timeout(ATTEMPT, attempt(leads, way, &job)).await {
-        Ok(outcome) => outcome?,
-        // Nobody can say how far it got.
-        Err(_) => Some(Outcome::Unknown("the attempt took too long".to_owned())),
-    };
+    let outcome = bounded(leads, way, &job, tokio::time::sleep(ATTEMPT)).await?;
     failpoint::reached("worker.transmitted");
     let Some(outcome) = outcome else {
         log::lease_lost(&job);
@@ -172,7 +169,7 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
         return Ok(true);
     };
     let outcome = outcome.within(way.settings.retry.longest);
-    if let Some(pause) = way.breaker.note(&outcome, leads.clock.now()) {
+    if let Some(pause) = spent.end(&outcome, leads.clock.now()) {
         log::paused(&job, pause);
         leads.notices.say(Event::Paused, &job.target, &job.lead_id);
     }
@@ -181,8 +178,35 @@ async fn step(leads: &Leads, way: &Way) -> Result<bool, StoreError> {
     Ok(true)
 }
 
-/// One attempt; `None` when the job is no longer ours.
-async fn attempt(leads: &Leads, way: &Way, job: &Job) -> Result<Option<Outcome>, StoreError> {
+/// One attempt, cut off when `time_is_up`; `None` when the job is no longer ours.
+async fn bounded(
+    leads: &Leads,
+    way: &Way,
+    job: &Job,
+    time_is_up: impl Future<Output = ()>,
+) -> Result<Option<Outcome>, StoreError> {
+    let begun = AtomicBool::new(false);
+    tokio::select! {
+        biased;
+        outcome = attempt(leads, way, job, &begun) => return outcome,
+        () = time_is_up => {}
+    }
+    let words = "the attempt took too long".to_owned();
+    Ok(Some(if begun.into_inner() {
+        // Nobody can say how far it got.
+        Outcome::Unknown(words)
+    } else {
+        Outcome::Retry(words)
+    }))
+}
+
+/// The attempt itself. `begun` turns true before anything is sent that must not be sent twice.
+async fn attempt(
+    leads: &Leads,
+    way: &Way,
+    job: &Job,
+    begun: &AtomicBool,
+) -> Result<Option<Outcome>, StoreError> {
     let parcel = match parcel(leads, way, job) {
         Ok(parcel) => parcel,
         // A matter of configuration or keys: once that is mended, the lead goes out.
@@ -200,6 +224,7 @@ async fn attempt(leads: &Leads, way: &Way, job: &Job) -> Result<Option<Outcome>,
     };
     // From here a crash leaves the outcome open, and the store must know that before it can happen.
     if !ready.repeats_safely() {
+        begun.store(true, Ordering::Relaxed);
         match leads.store.mark_transmitting(job, leads.clock.now()).await {
             Ok(true) => failpoint::reached("worker.marked"),
             Ok(false) => {

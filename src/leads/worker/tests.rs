@@ -393,6 +393,84 @@ async fn a_target_that_fails_again_and_again_is_left_alone() {
     assert_eq!(server.mails().len(), 8);
 }
 
+/// Lets the desk begin an attempt that `server` keeps waiting at RCPT.
+async fn begin_attempt(
+    server: &Scripted,
+    leads: &Arc<Leads>,
+) -> tokio::task::JoinHandle<Result<bool, StoreError>> {
+    server.set(Fault::WaitsAt("RCPT"));
+    let asked = |server: &Scripted| {
+        let commands = server.commands();
+        commands
+            .iter()
+            .filter(|one| one.starts_with("RCPT"))
+            .count()
+    };
+    let before = asked(server);
+    let leads = Arc::clone(leads);
+    let attempt = tokio::spawn(async move { admitted(&leads, &leads.targets[0]).await });
+    while asked(server) == before {
+        tokio::task::yield_now().await;
+    }
+    attempt
+}
+
+#[tokio::test]
+async fn a_probe_whose_job_is_lost_does_not_leave_the_target_alone_for_ever() {
+    let desk = Desk::new().await;
+    let server = Scripted::start(Fault::Answer("RCPT", "450 later")).await;
+    let leads = desk_to(&desk, server.address);
+    for number in 0..6 {
+        accept(&leads, &request(&format!("k{number}")))
+            .await
+            .unwrap();
+    }
+    while admitted(&leads, &leads.targets[0]).await.unwrap() {}
+    desk.clock.advance(SignedDuration::from_secs(31));
+    let probe = begin_attempt(&server, &leads).await;
+    // It takes so long that another process takes the job over.
+    desk.clock.advance(SignedDuration::from_mins(11));
+    let recovered = desk.store.recover(desk.clock.now()).await.unwrap();
+    assert_eq!((recovered.queued, recovered.held), (1, 0));
+    server.set(Fault::None);
+    server.go_on();
+    assert!(probe.await.unwrap().unwrap());
+    assert!(server.mails().is_empty(), "the job was no longer ours");
+    while admitted(&leads, &leads.targets[0]).await.unwrap() {}
+    assert_eq!(server.mails().len(), 6);
+}
+
+// AAP-577
+#[tokio::test]
+async fn an_attempt_that_is_cut_off_is_unknown_only_when_the_mail_may_have_arrived() {
+    for (fault, at_text) in [
+        (Fault::WaitsAt("RCPT"), false),
+        (Fault::SilentAfterText, true),
+    ] {
+        let desk = Desk::new().await;
+        let server = Scripted::start(fault).await;
+        let leads = desk_to(&desk, server.address);
+        accept(&leads, &request("k")).await.unwrap();
+        let (deployment, way, now) = ("demo", &leads.targets[0], desk.clock.now());
+        let lease_until = now + SignedDuration::from_mins(10);
+        let job = desk.store.take_job(deployment, "crm", now, lease_until);
+        let job = job.await;
+        let job = job.unwrap().unwrap();
+        let time_is_up = async {
+            let stands = |command: &String| command.starts_with("RCPT");
+            while !(server.commands().iter().any(stands)
+                && (!at_text || !server.mails().is_empty()))
+            {
+                tokio::task::yield_now().await;
+            }
+        };
+        let outcome = bounded(&leads, way, &job, time_is_up).await.unwrap();
+        let unknown = matches!(outcome, Some(Outcome::Unknown(_)));
+        let again = matches!(outcome, Some(Outcome::Retry(_)));
+        assert_eq!((unknown, again), (at_text, !at_text), "{outcome:?}");
+    }
+}
+
 /// An endpoint that keeps what it gets, and answers each post with the next answer, and with the last one from
 /// then on; not before it may.
 struct Intake {
