@@ -10,8 +10,8 @@ mod compile;
 mod finding;
 
 pub use compile::{
-    Aggregate, Config, Deployment, Inventory, Keys, Oauth, Otlp, Pap, Print, Prints, PublicUrl,
-    Seller, Server, StoreSettings,
+    Aggregate, Config, Deployment, Fixed, Inventory, Keys, Oauth, Otlp, Pap, Print, Prints,
+    PublicUrl, Seller, Server, StoreSettings,
 };
 pub use finding::{Finding, Findings};
 pub use load::{Environment, Flag, Sources};

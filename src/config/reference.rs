@@ -1,6 +1,7 @@
 //! What can be configured, made from the comments of the types in `raw`, so that it cannot fall behind them: as
 //! pages for people, and as a JSON Schema for editors. Must not know what any key does.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
@@ -139,6 +140,28 @@ fn words(kind: &str, types: &[Type]) -> &'static str {
             "word"
         }
         _ => "table",
+    }
+}
+
+/// Names that hold secrets.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets {
+    pub keys: BTreeSet<&'static str>,
+    /// Everything in them is one.
+    pub tables: BTreeSet<&'static str>,
+}
+
+/// What is typed as a secret.
+pub fn secrets() -> Secrets {
+    let named = |kinds: &[&str]| {
+        let types = types();
+        let keys = types.iter().flat_map(|one| &one.keys);
+        let secret = keys.filter(|key| kinds.contains(&key.kind));
+        secret.map(|key| key.name).collect()
+    };
+    Secrets {
+        keys: named(&["Secret", "Option<Secret>"]),
+        tables: named(&["BTreeMap<String, Secret>"]),
     }
 }
 

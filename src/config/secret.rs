@@ -56,6 +56,10 @@ pub(super) fn choose(
             findings.push(tree.finding(&file_key, reason, "keep one of the two"));
             None
         }
+        (Some(value), None) if value.expose().is_empty() => {
+            findings.push(tree.finding(key, "is empty", "give it, or leave it out"));
+            None
+        }
         (Some(value), None) => Some(value.clone()),
         (None, Some(file)) => {
             let path = tree.resolve(&file_key, file);

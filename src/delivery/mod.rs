@@ -115,11 +115,25 @@ pub enum DeliveryError {
     Tls(String),
     #[error("HTTP: {0}")]
     Http(String),
+    /// An expression about a receiver's answers.
+    #[error("{key}: {words}")]
+    Rule { key: &'static str, words: String },
     #[error("directory {path}: {cause}")]
     Directory {
         path: PathBuf,
         cause: std::io::Error,
     },
+}
+
+impl Settings {
+    /// What is wrong with them by themselves; opens nothing, reads and makes no file.
+    pub fn check(&self) -> Result<(), DeliveryError> {
+        match self {
+            Self::Smtp(settings) => settings.check(),
+            Self::Http(settings) => settings.check(),
+            Self::Directory { .. } => Ok(()),
+        }
+    }
 }
 
 impl Outcome {

@@ -38,6 +38,13 @@ pub struct SmtpSettings {
     pub step_timeout: Duration,
 }
 
+impl SmtpSettings {
+    /// Whether the addresses can stand in a mail; opens nothing.
+    pub(super) fn check(&self) -> Result<(), DeliveryError> {
+        addresses(self).map(drop)
+    }
+}
+
 /// How the connection is protected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SmtpTls {
@@ -59,30 +66,14 @@ pub struct Smtp {
 
 impl Smtp {
     pub(super) fn new(settings: &SmtpSettings) -> Result<Self, DeliveryError> {
-        let from = mailbox(&settings.from)?;
-        let to = settings
-            .to
-            .iter()
-            .map(|to| mailbox(to))
-            .collect::<Result<Vec<_>, _>>()?;
-        if to.is_empty() {
-            return Err(DeliveryError::Address(String::new()));
-        }
-        let bounce = match &settings.bounce {
-            Some(bounce) => mailbox(bounce)?.email,
-            None => from.email.clone(),
-        };
+        let (between, bounce) = addresses(settings)?;
         let tls = match settings.tls {
             SmtpTls::DangerPlaintext => None,
             SmtpTls::Starttls | SmtpTls::Implicit => Some(tls_parameters(settings)?),
         };
         Ok(Self {
             settings: settings.clone(),
-            between: Correspondents {
-                domain: from.email.domain().to_owned(),
-                from,
-                to,
-            },
+            between,
             bounce,
             tls,
         })
@@ -208,6 +199,22 @@ fn reply(step: &str, error: &lettre::transport::smtp::Error) -> String {
         None if error.is_tls() => format!("{step}: TLS failed"),
         None => format!("{step}: the connection failed"),
     }
+}
+
+/// Who writes to whom, and the bounce address.
+fn addresses(settings: &SmtpSettings) -> Result<(Correspondents, Address), DeliveryError> {
+    let from = mailbox(&settings.from)?;
+    let to = settings.to.iter().map(|to| mailbox(to));
+    let to = to.collect::<Result<Vec<_>, _>>()?;
+    if to.is_empty() {
+        return Err(DeliveryError::Address(String::new()));
+    }
+    let bounce = match &settings.bounce {
+        Some(bounce) => mailbox(bounce)?.email,
+        None => from.email.clone(),
+    };
+    let domain = from.email.domain().to_owned();
+    Ok((Correspondents { from, to, domain }, bounce))
 }
 
 fn mailbox(text: &str) -> Result<Mailbox, DeliveryError> {

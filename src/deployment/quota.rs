@@ -17,6 +17,7 @@ const MINUTE_MS: u64 = 60_000;
 /// where nothing is set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Quota {
+    /// Of the skills that read.
     pub calls_per_minute: Option<u32>,
     pub leads_per_minute: Option<u32>,
     /// HTTP requests of all callers together, whatever they ask for.

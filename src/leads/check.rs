@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::adf::ProviderRule;
 use super::record::Receiver;
 use super::route::SUBJECTS;
+use super::scheduling;
 use super::settings::{MIN_RETENTION, Settings, TargetSettings, Vehicleless};
+use crate::delivery::DeliveryError;
 use crate::profile::Profile;
 use crate::store::PERSON;
 
@@ -84,6 +86,8 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
             "Remove copy = true from the delivery that reaches the CRM.",
         ));
     }
+    check_ways(settings, &mut findings);
+    check_texts(settings, &mut findings);
     let mut names = BTreeSet::new();
     for target in &settings.targets {
         if !names.insert(target.name.as_str()) {
@@ -97,6 +101,51 @@ pub fn check(settings: &Settings) -> Vec<Finding> {
         check_target(target, settings, &mut findings);
     }
     findings
+}
+
+/// What would be found only when the first lead is sent, or when the desk is opened.
+fn check_ways(settings: &Settings, findings: &mut Vec<Finding>) {
+    let targets = settings.targets.iter();
+    let targets = targets.map(|one| (format!("deliveries.{}", one.name), &one.delivery));
+    let alerts = settings.alerts.iter();
+    let alerts = alerts.map(|one| (format!("alerts.{}", one.name), &one.delivery));
+    let checked = targets
+        .chain(alerts)
+        .map(|(key, way)| (key, way.check()))
+        .chain(
+            settings
+                .scheduling
+                .iter()
+                .map(|hook| ("scheduling".to_owned(), scheduling::check(hook))),
+        );
+    for (key, checked) in checked {
+        let (key, reason) = match checked {
+            Ok(()) => continue,
+            Err(DeliveryError::Rule { key: rule, words }) => (format!("{key}.{rule}"), words),
+            Err(error) => (key, error.to_string()),
+        };
+        findings.push(Finding::new(key, reason, "Correct the value."));
+    }
+}
+
+/// Texts that stand for what the profile says: an empty one would take its place, too.
+fn check_texts(settings: &Settings, findings: &mut Vec<Finding>) {
+    let vendor = &settings.vendor;
+    let network = settings.network.as_ref();
+    let texts = [
+        ("vendor.name", vendor.name.as_deref()),
+        ("vendor.contact_name", vendor.contact_name.as_deref()),
+        ("vendor.phone", vendor.phone.as_deref()),
+        ("vendor.email", vendor.email.as_deref()),
+        ("network.name", network.map(|network| network.name.as_str())),
+        ("id_source", Some(settings.id_source.as_str())),
+        ("answer_message", settings.answer_message.as_deref()),
+    ];
+    for (key, text) in texts {
+        if text.is_some_and(|text| text.trim().is_empty()) {
+            findings.push(Finding::new(key, "is empty", "Give it, or leave it out."));
+        }
+    }
 }
 
 /// Ids stand in every document: each must be something, and they must be few and short.
@@ -169,8 +218,12 @@ fn check_target(target: &TargetSettings, settings: &Settings, findings: &mut Vec
     }
 }
 
-/// Checks that the rooftops that routes name are some dealer's.
+/// Checks that the rooftops that routes name are some dealer's, where all are known.
 pub fn check_rooftops(settings: &Settings, profiles: &[&Profile]) -> Vec<Finding> {
+    // Rooftops that lie in the source are known once they are read.
+    if profiles.iter().any(|one| one.rooftops.is_empty()) {
+        return Vec::new();
+    }
     let known = |name: &String| profiles.iter().any(|one| one.rooftop(name).is_some());
     settings
         .targets

@@ -69,28 +69,35 @@ pub(super) struct Ids<'a> {
     pub(super) key: &'a str,
 }
 
+/// What is wrong with the settings of a hook; opens nothing.
+pub(super) fn check(settings: &Scheduling) -> Result<(), DeliveryError> {
+    settings.http.check()?;
+    let environment = environment();
+    let answer = &settings.answer;
+    let rules = [
+        Some(&answer.outcome),
+        answer.confirmed_at.as_ref(),
+        answer.proposed_times.as_ref(),
+        answer.reject_lead.as_ref(),
+    ];
+    let asked = settings.request.iter().map(|(_, rule)| rule);
+    for rule in rules.into_iter().flatten().chain(asked) {
+        let compiled = environment.compile_expression(rule);
+        compiled.map_err(|error| {
+            DeliveryError::Http(format!("scheduling expression {rule:?}: {error}"))
+        })?;
+    }
+    Ok(())
+}
+
 impl Hook {
+    /// Expressions were checked with the other settings.
     pub(super) fn open(settings: &Scheduling) -> Result<Self, DeliveryError> {
-        let hook = Self {
+        Ok(Self {
             exchange: Exchange::new(&settings.http)?,
             settings: settings.clone(),
             environment: environment(),
-        };
-        let answer = &settings.answer;
-        let rules = [
-            Some(&answer.outcome),
-            answer.confirmed_at.as_ref(),
-            answer.proposed_times.as_ref(),
-            answer.reject_lead.as_ref(),
-        ];
-        let asked = settings.request.iter().map(|(_, rule)| rule);
-        for rule in rules.into_iter().flatten().chain(asked) {
-            let compiled = hook.environment.compile_expression(rule);
-            compiled.map_err(|error| {
-                DeliveryError::Http(format!("scheduling expression {rule:?}: {error}"))
-            })?;
-        }
-        Ok(hook)
+        })
     }
 
     pub(super) fn timeout(&self) -> Duration {

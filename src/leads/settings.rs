@@ -99,7 +99,7 @@ pub struct TargetSettings {
     pub name: String,
     pub delivery: delivery::Settings,
     pub profile: AdfProfile,
-    /// Which leads go this way; the first target without a condition takes what no other took.
+    /// Which leads go this way. Of several that would take one the first does, and of none that would the first does.
     pub route: Route,
     pub vehicleless: Vehicleless,
     pub retry: Retry,

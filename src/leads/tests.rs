@@ -538,6 +538,21 @@ fn a_rooftop_that_cannot_be_reached_is_found_early() {
     assert_eq!(check_receiver(&ours, &profile), []);
 }
 
+#[test]
+fn a_route_names_a_rooftop_that_is_known_or_is_still_to_be_read() {
+    let mut settings = settings(Path::new("/nowhere"));
+    let dealer = dealer(None);
+    settings.targets[0].route.rooftops = vec!["Example Motors Salem".to_owned()];
+    assert_eq!(check_rooftops(&settings, &[&dealer]), []);
+    settings.targets[0].route.rooftops = vec!["Portland".to_owned()];
+    assert_eq!(check_rooftops(&settings, &[&dealer]).len(), 1);
+    let unread = Profile {
+        rooftops: Vec::new(),
+        ..Profile::clone(&dealer)
+    };
+    assert_eq!(check_rooftops(&settings, &[&dealer, &unread]), []);
+}
+
 fn routed(settings: &Settings, change: impl FnOnce(&mut Value), rooftop: &str) -> Vec<String> {
     let mut payload = request("k").payload;
     change(&mut payload);

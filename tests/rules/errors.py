@@ -20,7 +20,7 @@ SECTIONS = [
     ("`[server]`, `[data]`, `[keys]`", ["config/compile/server.rs", "config/compile/mod.rs"]),
     ("`[telemetry]`", ["config/compile/telemetry.rs"]),
     ("`[store]`", ["config/compile/store.rs"]),
-    ("`[deployments.ID]`: itself and its addresses", ["config/compile/deployment.rs", "config/compile/urls.rs", "config/compile/website.rs"]),
+    ("`[deployments.ID]`: itself and its addresses", ["config/compile/deployment.rs", "config/compile/together.rs", "config/compile/urls.rs", "config/compile/website.rs"]),
     ("`[deployments.ID.profile]`", ["config/compile/profile.rs"]),
     ("`[deployments.ID.inventory]`", ["config/compile/inventory.rs", "config/compile/source.rs"]),
     ("`[deployments.ID.sellers]`", ["config/compile/aggregate.rs"]),
@@ -34,6 +34,7 @@ MAKERS = {
     r"\.fault\(": (0, 1, 2),
     r"\.need\(": (0, None, 2),
     r"\.finding\(": (0, 1, 2),
+    r"\.idle\(": (0, 1, 2),
     r"findings\s*\.add\(": (0, 1, 2),
     r"Finding::new\(": (0, 1, 2),
 }
@@ -163,7 +164,8 @@ def findings(name):
             if len(given) < 3:
                 continue
             key, reason, remedy = ((None if at is None else given[at]) for at in places)
-            key = key_of(key, before)
+            # The keys of a list say the same.
+            key = "`, `".join(texts(key, before)) if "idle" in maker else key_of(key, before)
             reasons = ["is missing"] if reason is None else texts(reason, before)
             remedies = texts(remedy, before)
             for index, one in enumerate(reasons):

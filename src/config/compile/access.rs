@@ -30,7 +30,7 @@ pub(super) fn compile(scope: &mut Scope<'_>, parts: &Parts<'_>, access: &mut Acc
     access.headers = plain(parts.headers);
     access.ca_file = parts
         .extra_ca_file
-        .map(|file| scope.path("extra_ca_file", file));
+        .map(|file| scope.authorities("extra_ca_file", file).0);
     access.client_certificate = match (parts.client_certificate_file, parts.client_key_file) {
         (Some(certificate), Some(key)) => Some(ClientCertificate {
             certificate_file: scope.path("client_certificate_file", certificate),
@@ -61,9 +61,11 @@ fn plain(headers: &BTreeMap<String, Secret>) -> BTreeMap<String, String> {
     headers.iter().map(plain).collect()
 }
 
-fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
+/// `scope` is the table's own.
+pub(super) fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
     let remedy = "use header, query, basic, bearer or client_credentials";
     let by = scope.need("by", raw.by, remedy)?;
+    of_other_kinds(scope, raw, by);
     let named = |scope: &mut Scope<'_>| {
         let name = scope.need("name", raw.name.clone(), "name the header or parameter");
         let file = raw.value_file.as_deref();
@@ -111,6 +113,44 @@ fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {
         }
         raw::AuthKind::ClientCredentials => client_credentials(scope, raw)?,
     })
+}
+
+/// Keys that stand beside a `by` that does not ask for them.
+fn of_other_kinds(scope: &mut Scope<'_>, raw: &raw::Auth, by: raw::AuthKind) {
+    use raw::AuthKind::{Basic, Bearer, ClientCredentials, Header, Query};
+    let keys = [
+        ("name", raw.name.is_some(), &[Header, Query][..]),
+        ("value", raw.value.is_some(), &[Header, Query]),
+        ("value_file", raw.value_file.is_some(), &[Header, Query]),
+        ("user", raw.user.is_some(), &[Basic]),
+        ("password", raw.password.is_some(), &[Basic]),
+        ("password_file", raw.password_file.is_some(), &[Basic]),
+        ("token", raw.token.is_some(), &[Bearer]),
+        ("token_file", raw.token_file.is_some(), &[Bearer]),
+        ("token_url", raw.token_url.is_some(), &[ClientCredentials]),
+        ("client_id", raw.client_id.is_some(), &[ClientCredentials]),
+        (
+            "client_secret",
+            raw.client_secret.is_some(),
+            &[ClientCredentials],
+        ),
+        (
+            "client_secret_file",
+            raw.client_secret_file.is_some(),
+            &[ClientCredentials],
+        ),
+        ("scope", raw.scope.is_some(), &[ClientCredentials]),
+        ("in_body", raw.in_body, &[ClientCredentials]),
+        (
+            "parameters",
+            !raw.parameters.is_empty(),
+            &[ClientCredentials],
+        ),
+        ("headers", !raw.headers.is_empty(), &[ClientCredentials]),
+    ];
+    let strange = keys.map(|(key, given, kinds)| (key, given && !kinds.contains(&by)));
+    let remedy = "leave it out, or say by otherwise";
+    scope.idle(&strange, "is no part of this way to sign in", remedy);
 }
 
 fn client_credentials(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<Auth> {

@@ -31,7 +31,7 @@ pub(super) fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option
             remedy,
         );
     }
-    let delivery = way(&mut scope, kind);
+    let delivery = way(&mut scope, kind, &raw::DELIVERY_KEYS);
     let default = Retry::default();
     let mut seconds = |key: &str, value: Option<u64>, default: Duration| {
         Duration::from_secs(scope.bounded(key, value, default.as_secs(), (1, 30 * DAY_S)))
@@ -56,7 +56,7 @@ pub(super) fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option
             Some(other) if other != "plain_text" => Vehicleless::Target(other),
             Some(_) | None => Vehicleless::PlainText,
         },
-        per_minute: raw.per_minute,
+        per_minute: scope.limit("per_minute", raw.per_minute),
         retry,
         concurrency: scope.bounded("concurrency", raw.concurrency, 2, (1, 64)),
         ..TargetSettings::new(name, delivery?, profile?)
@@ -67,31 +67,26 @@ pub(super) fn target(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option
 pub(super) fn alert(scope: &mut Scope<'_>, name: &str, table: &Value) -> Option<AlertSettings> {
     let mut scope = scope.below("alerts");
     let kind = kind(&mut scope, name, table, &["smtp", "http"])?;
-    let delivery = way(&mut scope.below(name), kind)?;
+    let delivery = way(&mut scope.below(name), kind, &["kind"])?;
     Some(AlertSettings {
         name: name.to_owned(),
         delivery,
     })
 }
 
-/// The settings of one kind.
-fn way(scope: &mut Scope<'_>, kind: &str) -> Option<delivery::Settings> {
+/// The settings of one kind; `beside` are the keys that every kind has.
+fn way(scope: &mut Scope<'_>, kind: &str, beside: &[&str]) -> Option<delivery::Settings> {
     Some(match kind {
         "smtp" => {
-            let raw: raw::Smtp = scope.read_without(&raw::DELIVERY_KEYS);
+            let raw: raw::Smtp = scope.read_without(beside);
             delivery::Settings::Smtp(Box::new(smtp(scope, &raw)?))
         }
         "http" => {
-            let raw: raw::Http = scope.read_without(&raw::DELIVERY_KEYS);
-            let settings = http::compile(scope, &raw)?;
-            if let Err(error) = settings.rules.check() {
-                scope.fault("delivered", error, "mend the expression");
-                return None;
-            }
-            delivery::Settings::Http(Box::new(settings))
+            let raw: raw::Http = scope.read_without(beside);
+            delivery::Settings::Http(Box::new(http::compile(scope, &raw)?))
         }
         _ => {
-            let raw: raw::Directory = scope.read_without(&raw::DELIVERY_KEYS);
+            let raw: raw::Directory = scope.read_without(beside);
             let path = scope.need("path", raw.path.as_ref(), "name the folder")?;
             delivery::Settings::Directory {
                 path: scope.path("path", path),
@@ -126,7 +121,8 @@ fn adf_profile(scope: &mut Scope<'_>, name: Option<&str>) -> Option<AdfProfile> 
 }
 
 fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
-    let host = scope.need("host", raw.host.clone(), "name the mail relay");
+    let host = raw.host.clone().filter(|host| !host.trim().is_empty());
+    let host = scope.need("host", host, "name the mail relay");
     let from = scope.need(
         "from",
         raw.from.clone(),
@@ -168,12 +164,12 @@ fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
             None
         }
     };
-    let step_timeout = scope.bounded("step_timeout_s", raw.step_timeout_s, 30, (1, 600));
+    let step_timeout = scope.bounded("step_timeout_s", raw.step_timeout_s, 30, (1, 240));
     Some(SmtpSettings {
         roots_pem: raw
             .extra_ca_file
             .as_deref()
-            .and_then(|file| roots(scope, file)),
+            .map(|file| scope.authorities("extra_ca_file", file).1),
         host: host?,
         port: raw.port.unwrap_or(default_port),
         tls,
@@ -184,16 +180,4 @@ fn smtp(scope: &mut Scope<'_>, raw: &raw::Smtp) -> Option<SmtpSettings> {
         verp: raw.verp,
         step_timeout: Duration::from_secs(step_timeout),
     })
-}
-
-fn roots(scope: &mut Scope<'_>, file: &Path) -> Option<Vec<u8>> {
-    let file = scope.path("extra_ca_file", file);
-    match fs::read(&file) {
-        Ok(pem) => Some(pem),
-        Err(error) => {
-            let reason = format!("{}: {error}", file.display());
-            scope.fault("extra_ca_file", reason, "name a readable PEM file");
-            None
-        }
-    }
 }

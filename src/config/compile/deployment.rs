@@ -42,6 +42,14 @@ pub(super) fn compile(
             (inventory, None)
         }
         SearchScope::Aggregate => {
+            if !skills.contains(&Skill::DealerInformation) {
+                let remedy = "name it: agents look up by it whose car it is";
+                scope.fault(
+                    "skills",
+                    "leaves dealer.information out of an aggregate",
+                    remedy,
+                );
+            }
             let aggregate = aggregate::compile(scope, id, raw, &skills, data_directory);
             (None, Some(aggregate?))
         }
@@ -81,11 +89,7 @@ pub(super) fn compile(
         pap,
         oauth,
         legacy_sessions: raw.mcp.legacy_sessions.unwrap_or(false),
-        quota: Quota {
-            leads_per_minute: raw.limits.leads_per_minute,
-            calls_per_minute: raw.limits.calls_per_minute,
-            requests_per_minute: raw.limits.requests_per_minute,
-        },
+        quota: quota(&mut scope.below("limits"), &raw.limits),
         website: website::compile(&mut scope.below("website"), &raw.website),
         prints: Prints::default(),
     })
@@ -133,6 +137,14 @@ fn leads(
     let settings = leads::compile(&mut scope.below("leads"), id, raw.leads.as_ref()?, receiver)?;
     if let Some(aggregate) = aggregate {
         aggregate::check_routes(scope, aggregate, &settings);
+    } else {
+        // No lead of one dealer is a seller's: such a way out would take none.
+        for target in &settings.targets {
+            let key = format!("leads.deliveries.{}.sellers", target.name);
+            let keys = [(key.as_str(), !target.route.sellers.is_empty())];
+            let reason = "stands in a deployment of one dealer, whose leads are no seller's";
+            scope.idle(&keys, reason, "leave it out");
+        }
     }
     Some(settings)
 }
@@ -190,6 +202,14 @@ fn skills(scope: &mut Scope<'_>, named: Option<&[String]>) -> Vec<Skill> {
     skills
 }
 
+fn quota(scope: &mut Scope<'_>, raw: &raw::Limits) -> Quota {
+    Quota {
+        leads_per_minute: scope.limit("leads_per_minute", raw.leads_per_minute),
+        calls_per_minute: scope.limit("calls_per_minute", raw.calls_per_minute),
+        requests_per_minute: scope.limit("requests_per_minute", raw.requests_per_minute),
+    }
+}
+
 fn mcp(scope: &mut Scope<'_>, raw: &raw::Mcp) -> McpSettings {
     let default = McpSettings::default();
     let cache_ttl_s = scope.bounded(
@@ -198,8 +218,19 @@ fn mcp(scope: &mut Scope<'_>, raw: &raw::Mcp) -> McpSettings {
         default.cache_ttl_ms / 1000,
         (0, 86_400),
     );
+    let allowed_origins = raw.allowed_origins.clone().unwrap_or_default();
+    for (index, origin) in allowed_origins.iter().enumerate() {
+        if origin != "*" && !urls::is_origin(origin) {
+            let remedy = "write scheme and host as browsers do, e.g. https://app.example";
+            scope.fault(
+                &format!("mcp.allowed_origins.{index}"),
+                "is no origin",
+                remedy,
+            );
+        }
+    }
     McpSettings {
-        allowed_origins: raw.allowed_origins.clone().unwrap_or_default(),
+        allowed_origins,
         strict_headers: raw.strict_headers.unwrap_or(false),
         cache_ttl_ms: cache_ttl_s * 1000,
         instructions: raw.instructions.clone(),

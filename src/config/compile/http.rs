@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 
 use super::super::raw;
 use super::super::secret::Secret;
-use super::Scope;
+use super::{Scope, access};
 use crate::delivery::{HttpAuth, HttpForm, HttpSettings, Rules};
 use crate::leads::{Scheduling, SchedulingAnswer};
 use crate::net::Policy;
+use crate::sources::http::Auth;
 
 /// The largest answer that is read.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
@@ -56,12 +57,12 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Http) -> Option<HttpSett
     })
 }
 
-fn policy(scope: &Scope<'_>, roots: Option<&Path>, timeout: u64, allow_http: bool) -> Policy {
+fn policy(scope: &mut Scope<'_>, roots: Option<&Path>, timeout: u64, allow_http: bool) -> Policy {
     Policy {
         allow_http,
         timeout: Duration::from_secs(timeout),
         max_body_bytes: MAX_ANSWER_BYTES,
-        extra_ca_file: roots.map(|file| scope.path("extra_ca_file", file)),
+        extra_ca_file: roots.map(|file| scope.authorities("extra_ca_file", file).0),
         ..Policy::for_operator()
     }
 }
@@ -132,15 +133,11 @@ fn form(scope: &mut Scope<'_>, raw: &raw::Http) -> HttpForm {
         ],
         raw::HttpForm::Json => &[("content_type", raw.content_type.is_some())],
     };
-    for (key, given) in strange {
-        if *given {
-            scope.fault(
-                key,
-                "says nothing in this form",
-                "leave it out, or set form",
-            );
-        }
-    }
+    scope.idle(
+        strange,
+        "says nothing in this form",
+        "leave it out, or set form",
+    );
     match form {
         raw::HttpForm::Plain => HttpForm::Plain {
             content_type: raw
@@ -186,40 +183,19 @@ fn signature(scope: &mut Scope<'_>, raw: &raw::Http) -> Option<(String, String)>
 }
 
 fn auth(scope: &mut Scope<'_>, raw: &raw::Auth) -> Option<HttpAuth> {
-    let by = scope.need("by", raw.by, "use basic, bearer, query or header")?;
-    match by {
-        raw::AuthKind::Basic => {
-            let user = scope.need("user", raw.user.clone(), "give the user's name");
-            let file = raw.password_file.as_deref();
-            let password = scope.secret("password", raw.password.as_ref(), file);
-            let password = scope.need("password", password, "give it, or password_file")?;
-            Some(HttpAuth::Basic {
-                user: user?,
-                password: password.expose().to_owned(),
-            })
-        }
-        raw::AuthKind::Bearer => {
-            let token = scope.secret("token", raw.token.as_ref(), raw.token_file.as_deref());
-            let token = scope.need("token", token, "give it, or token_file")?;
-            Some(HttpAuth::Bearer(token.expose().to_owned()))
-        }
-        raw::AuthKind::Query => {
-            let name = scope.need("name", raw.name.clone(), "name the parameter");
-            let value = scope.secret("value", raw.value.as_ref(), raw.value_file.as_deref());
-            let value = scope.need("value", value, "give the key, or value_file")?;
-            Some(HttpAuth::Query {
-                name: name?,
-                value: value.expose().to_owned(),
-            })
-        }
-        raw::AuthKind::Header | raw::AuthKind::ClientCredentials => {
-            let remedy = "use basic, bearer or query; a header's value goes under headers";
-            scope.fault(
-                "by",
-                "is not a way to show oneself to a lead receiver",
-                remedy,
-            );
-            None
-        }
+    if matches!(
+        raw.by,
+        Some(raw::AuthKind::Header | raw::AuthKind::ClientCredentials)
+    ) {
+        let reason = "is not a way to show oneself to a lead receiver";
+        let remedy = "use basic, bearer or query; a header's value goes under headers";
+        scope.fault("by", reason, remedy);
+        return None;
+    }
+    match access::auth(scope, raw)? {
+        Auth::Basic { user, password } => Some(HttpAuth::Basic { user, password }),
+        Auth::Bearer { token } => Some(HttpAuth::Bearer(token)),
+        Auth::Query { name, value } => Some(HttpAuth::Query { name, value }),
+        Auth::Header { .. } | Auth::ClientCredentials(_) => None,
     }
 }

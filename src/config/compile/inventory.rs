@@ -14,6 +14,9 @@ use crate::inventory::Settings;
 use crate::mapping::Mapping;
 use crate::profile::Profile;
 
+/// The bounds of `look_up_timeout_ms`.
+const LOOK_UP_TIMEOUT_MS: (u64, u64) = (10, 60_000);
+
 /// Whose inventory it is.
 pub(super) struct Subject<'a> {
     pub(super) id: &'a str,
@@ -75,14 +78,18 @@ pub(super) fn part(
         ("shrink_guard", raw.shrink_guard.is_some()),
         ("look_up_cache_ms", raw.look_up_cache_ms.is_some()),
     ];
-    for (key, _) in common.iter().filter(|(_, said)| *said) {
-        let remedy = "say it under [deployments.ID.inventory]";
-        scope.fault(key, "is said for one seller of an aggregate", remedy);
-    }
+    let remedy = "say it under [deployments.ID.inventory]";
+    scope.idle(&common, "is said for one seller of an aggregate", remedy);
     let mapping = match (&raw.mapping, shared) {
         (None, Some(file)) => read(&mut scope, file),
         (Some(_), _) | (None, None) => mapping(&mut scope, raw),
     };
+    scope.bounded(
+        "look_up_timeout_ms",
+        raw.look_up_timeout_ms,
+        0,
+        LOOK_UP_TIMEOUT_MS,
+    );
     let source = source::compile(&mut scope, raw, data_directory);
     let mapping = mapping?;
     let nothing = SearchOptions::new(SearchScope::Aggregate, &[]);
@@ -165,7 +172,7 @@ fn timing(
         "look_up_timeout_ms",
         raw.look_up_timeout_ms,
         settings.look_up_timeout_ms,
-        (10, 60_000),
+        LOOK_UP_TIMEOUT_MS,
     );
     settings.look_up_cache_ms = scope.bounded(
         "look_up_cache_ms",

@@ -17,6 +17,7 @@ mod server;
 mod source;
 mod store;
 mod telemetry;
+mod together;
 mod urls;
 mod website;
 
@@ -35,7 +36,7 @@ use crate::profile::Profile;
 pub use aggregate::{Aggregate, Seller};
 pub use oauth::Oauth;
 pub use pap::Pap;
-pub use print::{Print, Prints};
+pub use print::{Fixed, Print, Prints};
 use scope::Scope;
 pub use store::StoreSettings;
 pub use telemetry::Otlp;
@@ -58,6 +59,8 @@ pub struct Config {
     pub print: Print,
     /// Where that lies which a process cannot leave while it serves.
     pub places: Print,
+    /// What a process takes at its start only.
+    pub fixed: Fixed,
     /// The merged values with their places, for `config show`.
     pub tree: Tree,
 }
@@ -100,7 +103,7 @@ pub struct Deployment {
     pub pap: Option<Pap>,
     /// Where access tokens are asked for.
     pub oauth: Option<Oauth>,
-    /// Seconds that a session id of an older MCP revision lasts, where such ids are given out.
+    /// Whether clients of older MCP revisions are given session ids.
     pub legacy_sessions: bool,
     pub quota: Quota,
     /// The dealer's own website, for everything that is not ours.
@@ -117,6 +120,12 @@ pub struct Inventory {
 }
 
 impl Deployment {
+    /// How its inventory is searched and kept fresh, be it one dealer's own or all sellers' together.
+    pub fn inventory_settings(&self) -> Option<&crate::inventory::Settings> {
+        let own = self.inventory.as_ref().map(|own| &own.settings);
+        own.or_else(|| self.aggregate.as_ref()?.settings.as_ref())
+    }
+
     /// The inventories that it is made of, each with a name for people and whose it is: one, or one for each
     /// seller.
     pub fn inventories(&self) -> Vec<(String, &Arc<Profile>, &Inventory)> {
@@ -198,6 +207,8 @@ impl Config {
                 )
             })
             .collect();
+        together::check_hosts(&mut scope, &deployments);
+        together::check_profiles(&mut scope, &deployments);
         let mut files = print::parts(&tree);
         for deployment in &mut deployments {
             let own = files.remove(&deployment.id).unwrap_or_default();
@@ -207,6 +218,7 @@ impl Config {
             (Some(server), true) => Ok(Self {
                 print: print::of_ground(&tree),
                 places: print::of_places(&tree),
+                fixed: print::of_fixed(&tree),
                 server,
                 data_directory,
                 keys,

@@ -149,12 +149,7 @@ fn authority(scope: &mut Scope<'_>, raw: &raw::Oauth) -> Option<AuthoritySetting
         ..Policy::for_operator()
     };
     if let Some(file) = &raw.ca_file {
-        let file = scope.path("ca_file", file);
-        if !file.is_file() {
-            let reason = format!("{} is not there", file.display());
-            scope.fault("ca_file", reason, "name a PEM file of certificates");
-        }
-        policy.extra_ca_file = Some(file);
+        policy.extra_ca_file = Some(scope.authorities("ca_file", file).0);
     }
     Some(AuthoritySettings {
         issuer: issuer.to_owned(),

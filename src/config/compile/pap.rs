@@ -54,14 +54,10 @@ pub(super) fn policy(scope: &mut Scope<'_>, raw: &raw::Net, listen: Option<Socke
         policy = policy.danger_allow_private_addresses();
     }
     if let Some(file) = &raw.extra_ca_file {
-        let file = scope.path("extra_ca_file", file);
+        let file = scope.authorities("extra_ca_file", file).0;
         if public {
             let reason = "is for development, but the listener is public";
             scope.fault("extra_ca_file", reason, remedy);
-        }
-        if !file.is_file() {
-            let reason = format!("{} is not there", file.display());
-            scope.fault("extra_ca_file", reason, "name a PEM file of certificates");
         }
         policy.extra_ca_file = Some(file);
     }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use aws_lc_rs::digest::{Context, SHA256};
+use figment::value::Value;
 
 use super::super::tree::{Key, Tree, find};
 
@@ -21,6 +22,21 @@ pub struct Prints {
     pub whole: Print,
     /// What its inventory depends on.
     pub inventory: Print,
+}
+
+/// What a process takes at its start only, key by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fixed(BTreeMap<String, Print>);
+
+impl Fixed {
+    /// The keys that came, went or say something else.
+    pub fn differing(&self, other: &Self) -> Vec<String> {
+        let all: BTreeSet<&String> = self.0.keys().chain(other.0.keys()).collect();
+        let all = all.into_iter();
+        all.filter(|key| self.0.get(*key) != other.0.get(*key))
+            .cloned()
+            .collect()
+    }
 }
 
 impl Print {
@@ -51,6 +67,26 @@ pub(super) fn of_places(tree: &Tree) -> Print {
         add_table(&mut hash, tree, &[table.to_owned()], &[]);
     }
     finish(hash)
+}
+
+/// `[telemetry.otlp]` and `[server]`, but for the certificates, which are read again.
+pub(super) fn of_fixed(tree: &Tree) -> Fixed {
+    let files = parts(tree);
+    let mut fixed = BTreeMap::new();
+    for table in [&["server"][..], &["telemetry", "otlp"]] {
+        let table: Vec<String> = table.iter().map(|part| (*part).to_owned()).collect();
+        let Some(Value::Dict(_, keys)) = find(tree.merged(), &table) else {
+            continue;
+        };
+        for key in keys.keys().filter(|key| *key != "tls") {
+            let at = [table.as_slice(), std::slice::from_ref(key)].concat();
+            let named = table.first().and_then(|table| files.get(table));
+            let mut hash = Context::new(&SHA256);
+            add_table(&mut hash, tree, &at, named.map_or(&[], Vec::as_slice));
+            fixed.insert(at.join("."), finish(hash));
+        }
+    }
+    Fixed(fixed)
 }
 
 /// What everything stands on beside the deployments, the content of the key file apart: that may be made

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::raw;
 use super::scope::Scope;
+use crate::contract::Contract;
 use crate::mapping::{DAYS, Mapping};
 use crate::profile::{Profile, Rooftop};
 
@@ -18,6 +19,21 @@ pub(super) fn need_rooftops(scope: &mut Scope<'_>, profile: &Profile, mapping: O
             "is missing",
             "describe each place of the dealer under [[…profile.rooftops]], or in the mapping's [profile]",
         );
+    }
+}
+
+/// Whether `dealer.information` can answer with it.
+pub(super) fn check(scope: &mut Scope<'_>, profile: &Profile, contract: &Contract) {
+    let checked = contract.check_document("dealer-information", &profile.to_value());
+    let problems = checked.err().unwrap_or_default();
+    // That there are none is said elsewhere, where it is wrong.
+    let problems = problems
+        .iter()
+        .filter(|problem| problem.instance_location != "/rooftops");
+    for problem in problems {
+        let key = problem.instance_location.replace('/', ".");
+        let remedy = problem.error.clone();
+        scope.fault(&key, "is not as AAP has it", remedy);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What every compiling function needs: the tree, the findings so far, and where it stands.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
@@ -7,6 +8,9 @@ use serde::de::DeserializeOwned;
 use super::super::finding::Finding;
 use super::super::secret::{self, Secret};
 use super::super::tree::Tree;
+
+/// How a certificate begins in PEM.
+const MARK: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 /// A place in the configuration, from which keys are named. Findings collect in it.
 pub(super) struct Scope<'a> {
@@ -92,6 +96,22 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// A number that limits something; zero would let nothing pass.
+    pub(super) fn limit(&mut self, key: &str, value: Option<u32>) -> Option<u32> {
+        if value == Some(0) {
+            let remedy = "set it to 1 or more, or leave it out: nothing is limited then";
+            self.fault(key, "is zero: nothing would ever pass", remedy);
+        }
+        value
+    }
+
+    /// Says of each key that is given where it means nothing that it does: its writer meant something else.
+    pub(super) fn idle(&mut self, keys: &[(&str, bool)], reason: &str, remedy: &str) {
+        for (key, _) in keys.iter().filter(|(_, given)| *given) {
+            self.fault(key, reason, remedy);
+        }
+    }
+
     /// The part at `key` as a `T`; its mistakes become findings.
     pub(super) fn read<T: DeserializeOwned + Default>(&mut self, key: &str) -> T {
         let at = self.key(key);
@@ -107,6 +127,23 @@ impl<'a> Scope<'a> {
     /// A path as its writer meant it.
     pub(super) fn path(&self, key: &str, path: &Path) -> PathBuf {
         self.tree.resolve(&self.key(key), path)
+    }
+
+    /// A PEM file of authorities as its writer meant it; a finding where it holds no certificate.
+    pub(super) fn authorities(&mut self, key: &str, path: &Path) -> (PathBuf, Vec<u8>) {
+        let path = self.path(key, path);
+        let read = fs::read(&path).map_err(|error| error.to_string());
+        let read = read.and_then(|pem| {
+            let holds_one = pem.windows(MARK.len()).any(|window| window == MARK);
+            let none = || "holds no certificate".to_owned();
+            holds_one.then_some(pem).ok_or_else(none)
+        });
+        let pem = read.unwrap_or_else(|reason| {
+            let reason = format!("{}: {reason}", path.display());
+            self.fault(key, reason, "name a PEM file of certificates");
+            Vec::new()
+        });
+        (path, pem)
     }
 
     /// The secret given as `key` or as `{key}_file`.

@@ -51,7 +51,10 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Server) -> Option<Server
             default.body_timeout,
         ),
         shutdown_grace: Duration::from_millis(grace_ms),
-        requests_per_minute_per_address: raw.requests_per_minute_per_address,
+        requests_per_minute_per_address: scope.limit(
+            "requests_per_minute_per_address",
+            raw.requests_per_minute_per_address,
+        ),
         max_connections_per_address: scope.bounded(
             "max_connections_per_address",
             raw.max_connections_per_address,

@@ -76,7 +76,7 @@ fn database(scope: &mut Scope<'_>, raw: &raw::Sql) -> Option<sql::Settings> {
     settings.ca_file = raw
         .extra_ca_file
         .as_ref()
-        .map(|file| scope.path("extra_ca_file", file));
+        .map(|file| scope.authorities("extra_ca_file", file).0);
     settings.connect_timeout_ms = raw
         .connect_timeout_ms
         .unwrap_or(settings.connect_timeout_ms);
@@ -107,6 +107,21 @@ fn feed(scope: &mut Scope<'_>, raw: &raw::Feed, spool: &Path) -> Option<feed::Se
     let on_web = raw.url.is_some() || raw.url_file.is_some();
     let mut settings = match (&raw.path, on_web) {
         (Some(path), false) => {
+            let keys = [
+                ("max_download_bytes", raw.max_download_bytes.is_some()),
+                ("auth", raw.auth.is_some()),
+                ("headers", !raw.headers.is_empty()),
+                ("extra_ca_file", raw.extra_ca_file.is_some()),
+                (
+                    "client_certificate_file",
+                    raw.client_certificate_file.is_some(),
+                ),
+                ("client_key_file", raw.client_key_file.is_some()),
+                ("danger_allow_http", raw.danger_allow_http),
+                ("request_timeout_ms", raw.request_timeout_ms.is_some()),
+            ];
+            let remedy = "give the address as url, or leave it out";
+            scope.idle(&keys, "says nothing to a file on this machine", remedy);
             let mut settings = feed::Settings::new(scope.path("path", path));
             if let feed::Place::Disk { pattern, .. } = &mut settings.place {
                 pattern.clone_from(&raw.pattern);
@@ -138,6 +153,8 @@ fn fetched(scope: &mut Scope<'_>, raw: &raw::Feed, spool: &Path) -> Option<feed:
         .secret("url", raw.url.as_ref(), raw.url_file.as_deref())?
         .expose()
         .to_owned();
+    let keys = [("pattern", raw.pattern.is_some())];
+    scope.idle(&keys, "says nothing to one address", "leave it out");
     let mut settings = feed::Settings::from_url(url);
     if let feed::Place::Web(web) = &mut settings.place {
         let parts = access::Parts {

@@ -1,6 +1,5 @@
 //! `[store]`.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -46,23 +45,51 @@ pub(super) fn compile(
 
 /// Keys of Redis beside an embedded store: their writer meant something else.
 fn foreign(scope: &mut Scope<'_>, raw: &raw::Store) {
-    let given = [
+    let keys = [
         ("url", raw.url.is_some()),
         ("url_file", raw.url_file.is_some()),
         ("nodes", !raw.nodes.is_empty()),
+        ("sentinel_master", raw.sentinel_master.is_some()),
+        ("cluster", raw.cluster),
+        ("username", raw.username.is_some()),
+        ("password", raw.password.is_some()),
+        ("password_file", raw.password_file.is_some()),
+        ("ca_file", raw.ca_file.is_some()),
+        ("prefix", raw.prefix.is_some()),
+        ("wait_replicas", raw.wait_replicas.is_some()),
+        ("wait_ms", raw.wait_ms.is_some()),
+        ("journal", raw.journal.is_some()),
+        ("danger_allow_eviction", raw.danger_allow_eviction),
+        (
+            "danger_allow_no_persistence",
+            raw.danger_allow_no_persistence,
+        ),
     ];
-    for (key, _) in given.iter().filter(|(_, given)| *given) {
-        scope.fault(
-            key,
-            "says nothing to the embedded store",
-            "set kind = \"redis\"",
-        );
-    }
+    let remedy = "set kind = \"redis\", or leave it out";
+    scope.idle(&keys, "says nothing to the embedded store", remedy);
+    of_sentinels(scope, raw);
+}
+
+/// The login at Sentinels where there are none.
+fn of_sentinels(scope: &mut Scope<'_>, raw: &raw::Store) {
+    let keys = [
+        ("sentinel_username", raw.sentinel_username.is_some()),
+        ("sentinel_password", raw.sentinel_password.is_some()),
+        (
+            "sentinel_password_file",
+            raw.sentinel_password_file.is_some(),
+        ),
+    ];
+    let remedy = "name the master as sentinel_master, or leave it out";
+    scope.idle(&keys, "says nothing without Sentinels", remedy);
 }
 
 fn redis(scope: &mut Scope<'_>, raw: &raw::Store, data_directory: &Path) -> RedisSettings {
     if raw.file.is_some() {
         scope.fault("file", "is of the embedded store", "leave it out");
+    }
+    if raw.sentinel_master.is_none() {
+        of_sentinels(scope, raw);
     }
     let url = scope.secret("url", raw.url.as_ref(), raw.url_file.as_deref());
     let one = raw.url.is_some() || raw.url_file.is_some();
@@ -96,7 +123,10 @@ fn redis(scope: &mut Scope<'_>, raw: &raw::Store, data_directory: &Path) -> Redi
             raw.password.as_ref(),
             raw.password_file.as_deref(),
         ),
-        ca_pem: raw.ca_file.as_deref().and_then(|file| roots(scope, file)),
+        ca_pem: raw
+            .ca_file
+            .as_deref()
+            .map(|file| scope.authorities("ca_file", file).1),
         prefix: prefix(scope, raw),
         wait: wait(scope, raw),
         danger_allow_eviction: raw.danger_allow_eviction,
@@ -181,14 +211,4 @@ fn wait(scope: &mut Scope<'_>, raw: &raw::Store) -> Option<(u32, Duration)> {
     let replicas = scope.bounded("wait_replicas", raw.wait_replicas, 0, (0, 10));
     let within = scope.bounded("wait_ms", raw.wait_ms, 1000, (10, 10_000));
     (replicas > 0).then_some((replicas, Duration::from_millis(within)))
-}
-
-fn roots(scope: &mut Scope<'_>, file: &Path) -> Option<Vec<u8>> {
-    let file = scope.path("ca_file", file);
-    fs::read(&file)
-        .map_err(|error| {
-            let reason = format!("{}: {error}", file.display());
-            scope.fault("ca_file", reason, "name a readable PEM file");
-        })
-        .ok()
 }

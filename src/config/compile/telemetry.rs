@@ -76,7 +76,7 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Telemetry) -> Option<Otl
             allow_http: true,
             timeout: PATIENCE,
             max_body_bytes: 64 * 1024,
-            extra_ca_file: extra_ca_file.map(|file| scope.path("extra_ca_file", file)),
+            extra_ca_file: extra_ca_file.map(|file| scope.authorities("extra_ca_file", file).0),
             ..Policy::for_operator()
         },
         trace_share,

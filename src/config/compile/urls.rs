@@ -1,5 +1,6 @@
 //! Where a deployment is reached from outside.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use http::Uri;
@@ -26,6 +27,18 @@ impl PublicUrl {
     /// Further domains of the same company.
     pub(super) fn aliases(&self) -> &[String] {
         &self.aliases
+    }
+
+    /// The names under which the deployment's documents answer: no other deployment may have one of them.
+    pub(super) fn hosts(&self) -> BTreeSet<String> {
+        let more = self.aliases.iter().chain(&self.extra_hosts);
+        let mut hosts: BTreeSet<String> = more.cloned().collect();
+        hosts.insert(if is_loopback(&self.domain) {
+            "localhost".to_owned()
+        } else {
+            self.domain.clone()
+        });
+        hosts
     }
 
     /// The base URL, without a trailing slash.
@@ -79,20 +92,17 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         scope.fault("public_url", "is on another host than domain", remedy);
     }
     let mcp_path = raw.mcp.path.clone().unwrap_or_else(|| "/mcp".to_owned());
-    if !is_path(&mcp_path) {
-        scope.fault(
-            "mcp.path",
-            "is not a path",
-            "write e.g. /mcp, without a trailing slash",
-        );
-    }
     let a2a_path = raw.a2a.path.clone().unwrap_or_else(|| "/a2a".to_owned());
-    if !is_path(&a2a_path) {
-        scope.fault(
-            "a2a.path",
-            "is not a path",
-            "write e.g. /a2a, without a trailing slash",
-        );
+    for (key, path) in [("mcp.path", &mcp_path), ("a2a.path", &a2a_path)] {
+        let remedy = "write e.g. /mcp, without a trailing slash";
+        if !is_path(path) {
+            scope.fault(key, "is not a path", remedy);
+        } else if is_ours(path) || (path == "/inventory" && raw.inventory_page_url.is_none()) {
+            scope.fault(key, "is where this process answers otherwise", remedy);
+        }
+    }
+    if mcp_path == a2a_path {
+        scope.fault("a2a.path", "is MCP's path, too", "give each its own");
     }
     if let Some(page) = &raw.inventory_page_url
         && let Err(reason) = published(page)
@@ -107,12 +117,27 @@ pub(super) fn compile(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str
         a2a_path,
         inventory_page: raw.inventory_page_url.clone(),
         aliases: aliases(scope, raw, domain),
-        extra_hosts: raw
-            .extra_hosts
-            .iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect(),
+        extra_hosts: extra_hosts(scope, raw),
     }
+}
+
+fn extra_hosts(scope: &mut Scope<'_>, raw: &raw::Deployment) -> Vec<String> {
+    let mut hosts = Vec::new();
+    for (index, host) in raw.extra_hosts.iter().enumerate() {
+        let host = host.to_ascii_lowercase();
+        let address = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
+        let is_address = address.is_some_and(|address| address.parse::<IpAddr>().is_ok());
+        if !is_address && !is_host_name(&host) {
+            let remedy = "write only the host, without port, e.g. forecourt.shop.svc";
+            scope.fault(
+                &format!("extra_hosts.{index}"),
+                "is not a host name",
+                remedy,
+            );
+        }
+        hosts.push(host);
+    }
+    hosts
 }
 
 fn aliases(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str) -> Vec<String> {
@@ -133,6 +158,16 @@ fn aliases(scope: &mut Scope<'_>, raw: &raw::Deployment, domain: &str) -> Vec<St
 pub(super) fn is_host_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
     !name.is_empty() && name.len() <= 253 && name.chars().all(plain)
+}
+
+/// Whether a browser can send it as its page's origin, but for one trailing slash (RFC 6454 section 7).
+pub(super) fn is_origin(text: &str) -> bool {
+    let uri: Option<Uri> = text.parse().ok();
+    uri.is_some_and(|uri| {
+        let authority = uri.authority().map_or("", http::uri::Authority::as_str);
+        let bare = uri.path() == "/" && uri.query().is_none() && !text.contains('#');
+        uri.scheme().is_some() && !authority.is_empty() && !authority.contains('@') && bare
+    })
 }
 
 /// Whether a base URL's host is the domain (AAP-031).
@@ -180,6 +215,12 @@ pub(super) fn is_loopback(host: &str) -> bool {
         || host
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
+}
+
+/// Probes and documents, which stand at every host.
+fn is_ours(path: &str) -> bool {
+    ["/livez", "/readyz", "/startupz", "/llms.txt"].contains(&path)
+        || path.starts_with("/.well-known/")
 }
 
 /// An absolute path of plain segments.

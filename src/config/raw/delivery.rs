@@ -80,7 +80,7 @@ pub struct Smtp {
     pub bounce: Option<String>,
     /// Whether the bounce address carries the lead's correlation. Default false.
     pub verp: bool,
-    /// Seconds for one step of the conversation. Default 30.
+    /// Seconds for one step of the conversation, 1 to 240. Default 30.
     pub step_timeout_s: Option<u64>,
 }
 

@@ -168,7 +168,7 @@ pub struct A2a {
 pub struct Limits {
     /// Leads a minute. Default unlimited.
     pub leads_per_minute: Option<u32>,
-    /// Calls of any skill a minute. Default unlimited.
+    /// Calls a minute of the skills that read, all together; leads count apart. Default unlimited.
     pub calls_per_minute: Option<u32>,
     /// HTTP requests a minute of all callers together, whatever they ask for. Default unlimited.
     pub requests_per_minute: Option<u32>,

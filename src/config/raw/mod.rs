@@ -115,7 +115,7 @@ pub struct Data {
     pub directory: Option<PathBuf>,
 }
 
-/// `[keys]`: what seals cursors.
+/// `[keys]`: what seals cursors, Session Tokens and the ledger.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Keys {

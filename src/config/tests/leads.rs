@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use super::whole::{self, documented};
+use super::whole::{self, CA, documented};
 use crate::config::{Config, Finding, StoreSettings};
 use crate::delivery::{self, HttpAuth, HttpForm};
 use crate::leads::Vehicleless;
@@ -12,7 +12,7 @@ use crate::store::Topology;
 /// The documented configuration with these lines more.
 fn load(more: &str) -> Result<Config, Vec<Finding>> {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("ca.pem"), "pem").unwrap();
+    fs::write(folder.path().join("ca.pem"), CA).unwrap();
     let text = format!("{}\n{more}", documented("README.md"));
     whole::load(folder.path(), &text, &[])
 }
@@ -36,7 +36,7 @@ fn every_shape_of_redis_is_taken() {
     );
     assert_eq!(one.topology, Topology::Single);
     assert_eq!(one.password.as_deref(), Some("sqlite:///nowhere.sqlite"));
-    assert_eq!(one.ca_pem.as_deref(), Some(&b"pem"[..]));
+    assert_eq!(one.ca_pem.as_deref(), Some(CA.as_bytes()));
     assert_eq!(one.wait, Some((1, Duration::from_secs(1))));
     assert_eq!(one.prefix, "forecourt");
     assert!(one.journal.as_ref().unwrap().ends_with("journal"));

@@ -1,5 +1,6 @@
 //! Configuration: merging, findings, whole files, and the reference made from the types.
 
+mod idle;
 mod leads;
 mod reference;
 mod whole;

@@ -4,7 +4,7 @@ use minijinja::value::Serde;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::{Value, json};
 
-use super::super::Outcome;
+use super::super::{DeliveryError, Outcome};
 use crate::net::Response;
 
 /// The most steps one expression may take.
@@ -24,13 +24,6 @@ pub struct Rules {
     pub refused: Option<String>,
 }
 
-impl Rules {
-    /// What is wrong with an expression.
-    pub fn check(&self) -> Result<(), String> {
-        Judge::new(self).map(drop)
-    }
-}
-
 pub(super) struct Judge {
     environment: Environment<'static>,
     rules: Rules,
@@ -38,7 +31,7 @@ pub(super) struct Judge {
 
 impl Judge {
     /// Tries each expression on an example.
-    pub(super) fn new(rules: &Rules) -> Result<Self, String> {
+    pub(super) fn new(rules: &Rules) -> Result<Self, DeliveryError> {
         let mut environment = Environment::new();
         // An answer without the member that an expression asks for is no success, and no error either.
         environment.set_undefined_behavior(UndefinedBehavior::Chainable);
@@ -48,10 +41,12 @@ impl Judge {
             rules: rules.clone(),
         };
         let example = json!({ "status": 200, "media_type": "", "json": {}, "body": "" });
-        for rule in [&rules.delivered, &rules.retry, &rules.refused]
-            .into_iter()
-            .flatten()
-        {
+        for (key, rule) in [
+            ("delivered", &rules.delivered),
+            ("retry", &rules.retry),
+            ("refused", &rules.refused),
+        ] {
+            let Some(rule) = rule else { continue };
             let tried = judge
                 .environment
                 .compile_expression(rule)
@@ -59,7 +54,8 @@ impl Judge {
             if let Err(error) = tried
                 && !depends_on_answer(error.kind())
             {
-                return Err(format!("expression {rule:?}: {error}"));
+                let words = format!("expression {rule:?}: {error}");
+                return Err(DeliveryError::Rule { key, words });
             }
         }
         Ok(judge)

@@ -344,7 +344,7 @@ fn an_expression_that_cannot_be_read_is_found_at_the_start() {
             url: "https://book.example/".to_owned(),
             policy: Policy::for_operator(),
             form: HttpForm::Plain {
-                content_type: String::new(),
+                content_type: "application/json".to_owned(),
             },
             auth: HttpAuth::None,
             headers: Vec::new(),
@@ -362,5 +362,6 @@ fn an_expression_that_cannot_be_read_is_found_at_the_start() {
         },
         timeout: LONG,
     };
-    Hook::open(&settings).unwrap_err();
+    let error = check(&settings).unwrap_err().to_string();
+    assert!(error.contains("lead."), "{error}");
 }
