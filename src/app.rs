@@ -3,6 +3,7 @@
 
 mod build;
 mod crew;
+mod desk;
 mod export;
 mod first;
 mod metrics;
@@ -23,7 +24,7 @@ use futures_util::{FutureExt as _, TryFutureExt as _};
 use tokio::sync::Notify;
 
 use crate::clock::Clock;
-use crate::config::{self, Config, Print};
+use crate::config::{self, Config, Fixed, Print};
 use crate::contract::Contract;
 use crate::deployment::Deployment;
 use crate::inventory::InventoryError;
@@ -37,7 +38,8 @@ use crate::telemetry::trace::Tracer;
 use build::{Builder, Built};
 use export::Exporter;
 pub use reading::{Tally, take_stock};
-pub use reload::Reload;
+pub use register::check_sellers;
+pub use reload::{Files, Reload};
 pub use rooftops::with_rooftops;
 pub use serving::Serving;
 
@@ -56,6 +58,8 @@ pub struct App {
     ground: Ground,
     print: Print,
     places: Print,
+    /// What the process began with.
+    fixed: Fixed,
     /// Of the process; whoever serves first takes it.
     exporter: Option<Exporter>,
 }
@@ -180,12 +184,22 @@ impl App {
             tracer: own.tracer.clone(),
         };
         let next = Self::join(config, ground, &self.built, !changed).await?;
-        for deployment in next.deployments.iter().filter(|_| changed) {
+        Ok(Self {
+            fixed: self.fixed.clone(),
+            ..next
+        })
+    }
+
+    /// Gives inventories that were used before the keys that are used from now on.
+    fn hand_keys(&self, before: &Self) {
+        if Arc::ptr_eq(&self.keys, &before.keys) {
+            return;
+        }
+        for deployment in &self.deployments {
             if let Some(inventory) = &deployment.inventory {
-                inventory.use_keys(Arc::clone(&next.keys));
+                inventory.use_keys(Arc::clone(&self.keys));
             }
         }
-        Ok(next)
     }
 
     /// What is served `before` is used on where it can be.
@@ -230,6 +244,7 @@ impl App {
             ground,
             print: config.print.clone(),
             places: config.places.clone(),
+            fixed: config.fixed.clone(),
             exporter: None,
         })
     }

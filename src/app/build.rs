@@ -5,13 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::register::Register;
+use super::register::{self, Register};
 use super::rooftops::Profiles;
 use super::{AppError, Ground, make_private_folder, words};
 use crate::config::{self, Aggregate, Prints};
 use crate::deployment::{Deployment, Gates, LegacySessions, Parts};
 use crate::inventory::{self, Frame, Inventory, Reader, SellerReader};
-use crate::leads::{self, Leads};
 use crate::oauth::{Authority, Gate, Issuer};
 use crate::profile::Profile;
 use crate::sources::Source;
@@ -210,16 +209,11 @@ impl Builder<'_> {
             deployment: self.settings.id.clone(),
             cause,
         };
-        let folder = self.data_directory.join("dealers");
+        let folder = register::folder(self.data_directory);
         make_private_folder(&folder)?;
         let mut register = Register::read(&folder, &self.settings.id).map_err(failed)?;
-        for seller in &aggregate.sellers {
-            let id = seller.profile.dealer_id.as_deref().unwrap_or_default();
-            let (name, formerly) = (&seller.profile.name, seller.formerly.as_deref());
-            let entered = register.enter(id, name, formerly, self.ground.clock.now());
-            entered.map_err(failed)?;
-        }
-        register.write().map_err(failed)
+        let entered = register.enter_all(aggregate, self.ground.clock.now());
+        entered.and_then(|()| register.write()).map_err(failed)
     }
 
     /// How the inventory of the profile at this place is read: not before its rooftops are known.
@@ -266,34 +260,5 @@ impl Builder<'_> {
             deployment: self.settings.id.clone(),
             cause,
         })
-    }
-
-    fn leads(&self, profiles: &[Arc<Profile>]) -> Result<Option<Arc<Leads>>, AppError> {
-        let Some(settings) = &self.settings.leads else {
-            return Ok(None);
-        };
-        // What is wrong with configured rooftops was found at load.
-        let read = profiles
-            .first()
-            .filter(|_| self.settings.profile.rooftops.is_empty());
-        let findings = read.map(|profile| leads::check_receiver(settings, profile));
-        if let Some(finding) = findings.iter().flatten().next() {
-            return Err(AppError::Leads {
-                deployment: self.settings.id.clone(),
-                words: format!("{}: {}", finding.reason, finding.remedy),
-            });
-        }
-        let leads = Leads::new(
-            settings.clone(),
-            Arc::clone(&self.ground.store),
-            Arc::clone(&self.ground.keys),
-            self.ground.clock.clone(),
-        );
-        leads
-            .map(|leads| Some(Arc::new(leads)))
-            .map_err(|error| AppError::Leads {
-                deployment: self.settings.id.clone(),
-                words: error.to_string(),
-            })
     }
 }

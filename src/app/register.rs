@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::{Aggregate, Config, Deployment};
+
 /// A larger file is not ours.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -39,6 +41,20 @@ pub enum RegisterError {
         known: String,
         name: String,
     },
+}
+
+/// Whether the sellers of a deployment may be served under their ids; writes nothing.
+pub fn check_sellers(config: &Config, deployment: &Deployment) -> Result<(), RegisterError> {
+    let Some(aggregate) = &deployment.aggregate else {
+        return Ok(());
+    };
+    let mut register = Register::read(&folder(&config.data_directory), &deployment.id)?;
+    register.enter_all(aggregate, jiff::Timestamp::UNIX_EPOCH)
+}
+
+/// Where registers lie.
+pub(super) fn folder(data_directory: &Path) -> PathBuf {
+    data_directory.join("dealers")
 }
 
 impl Register {
@@ -91,6 +107,19 @@ impl Register {
             });
         }
         business.names.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Enters every seller of an aggregate, or finds it.
+    pub(super) fn enter_all(
+        &mut self,
+        aggregate: &Aggregate,
+        now: jiff::Timestamp,
+    ) -> Result<(), RegisterError> {
+        for seller in &aggregate.sellers {
+            let id = seller.profile.dealer_id.as_deref().unwrap_or_default();
+            self.enter(id, &seller.profile.name, seller.formerly.as_deref(), now)?;
+        }
         Ok(())
     }
 

@@ -97,6 +97,7 @@ impl App {
                 continue;
             };
             // First everything is ready to work, then requests go there, then the old one ends.
+            next.hand_keys(&self);
             let before = std::mem::replace(&mut self, next);
             self.put_to_work(&mut crew, &operated, &counted);
             site.store(Arc::clone(&self.site));
@@ -124,13 +125,17 @@ impl App {
 
     /// What the configuration as it is now makes of this; `None` when it is not taken.
     async fn next(&self, reload: &mut Reload) -> Option<Self> {
+        reload.renew_certificates();
         let config = reload.read().await?;
-        let built = match reload.certificates(&config) {
-            Ok(()) => self.rebuild(&config).await,
+        let built = self.rebuild(&config).await;
+        let next = built.and_then(|next| match reload.take_certificates(&config) {
+            Ok(()) => Ok(next),
             Err(words) => Err(AppError::Site(words)),
-        };
-        built
-            .map_err(|error| reload::refused(&error.to_string()))
+        });
+        if next.is_ok() {
+            reload::waits_for_restart(&config.fixed.differing(&self.fixed));
+        }
+        next.map_err(|error| reload::refused(&error.to_string()))
             .ok()
     }
 

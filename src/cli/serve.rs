@@ -11,7 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use super::failure::{Exit, Failure};
-use crate::app::{App, AppError, Reload, Serving};
+use crate::app::{App, AppError, Files, Reload, Serving};
 use crate::clock::Clock;
 use crate::config::{Config, Sources};
 use crate::deployment::Deployment;
@@ -23,7 +23,8 @@ const OTHER_DESCRIPTORS: u64 = 200;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
-    let config = Config::load(sources)?;
+    let (files, config) = Files::default().read(sources);
+    let config = config?;
     raise_descriptors(config.server.settings.max_connections);
     let stop = stop_on_signal()?;
     let asked = ask_on_hangup()?;
@@ -39,7 +40,12 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
     let tls = config.server.tls.as_ref().map(Tls::open).transpose();
     let tls = tls.map_err(|error| Failure::new(Exit::Config, error.to_string()))?;
     let tls = tls.map(Arc::new);
-    let app = App::build(&config, port, Clock::system()).await?;
+    let mut stopped = stop.clone();
+    let app = tokio::select! {
+        app = App::build(&config, port, Clock::system()) => app?,
+        // Nothing was answered yet, and nothing was begun that a crash could not end.
+        _ = stopped.wait_for(|stops| *stops) => return Ok(Exit::Fine),
+    };
     announce(&config, &app);
     let serving = Serving {
         listener,
@@ -53,8 +59,8 @@ pub(super) async fn run(sources: &Sources) -> Result<Exit, Failure> {
             sources: sources.clone(),
             asked,
             every: LOOK_EVERY,
-            files: config.files(),
-            tls,
+            files,
+            tls: tls.zip(config.server.tls.clone()),
         }),
     };
     app.serve_with(serving).await;
@@ -157,11 +163,11 @@ pub(super) fn stop_on_signal() -> Result<watch::Receiver<bool>, Failure> {
 impl From<AppError> for Failure {
     fn from(error: AppError) -> Self {
         let (exit, hint) = match &error {
+            AppError::Keys(_) => (Exit::Config, "see [keys] in docs/configuration.md"),
             AppError::Data { .. } => (
                 Exit::Unavailable,
                 "make the folder writable, or set data.directory",
             ),
-            AppError::Keys(_) => (Exit::Config, "see [keys] in docs/configuration.md"),
             AppError::Store(error) => (Exit::Unavailable, error.remedy()),
             AppError::Source { .. } | AppError::Mistaken { .. } => (
                 Exit::Config,

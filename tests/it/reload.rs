@@ -153,6 +153,19 @@ fn a_reload_under_load_loses_no_request_and_keeps_what_has_not_changed() {
     assert_eq!(load.end(), Vec::<String>::new());
 }
 
+#[test]
+fn what_only_a_restart_takes_is_named_and_the_rest_is_taken() {
+    let mut process = Process::start("max_body_bytes = 300000", &[]);
+    let more =
+        "[server]\nmax_body_bytes = 400000\nhsts_s = 5\n[telemetry.otlp]\ntrace_share = 0.5\n";
+    fs::write(process.folder.join("conf/more.toml"), more).unwrap();
+    process.signal("-HUP");
+    process.wait_until("it is taken", |process| reloads(process, "done") >= 1);
+    let log = process.log();
+    let keys = "\"keys\":\"server.hsts_s, server.max_body_bytes, telemetry.otlp.trace_share\"";
+    assert!(log.contains(keys), "{log}");
+}
+
 // AAP-492
 #[test]
 fn a_reload_takes_no_inventory_from_a_source_that_is_broken_just_then() {

@@ -106,6 +106,37 @@ fn both_versions_both_protocols_and_a_certificate_for_each_name() {
 }
 
 #[test]
+fn a_configuration_that_is_not_taken_changes_no_certificate_but_a_renewed_one() {
+    let mut process = start();
+    let server = process.folder.join("conf/00.toml");
+    let before = shown(process.address, "a.example");
+    certificate(&process.folder, "other", "a.example");
+    let text = fs::read_to_string(&server).unwrap();
+    assert!(text.contains("one.pem"));
+    let other = text
+        .replace("one.pem", "other.pem")
+        .replace("one.key", "other.key");
+    fs::write(&server, other).unwrap();
+    // The store cannot change while it is served: the whole is refused, after it was read without findings.
+    fs::write(
+        process.folder.join("conf/store.toml"),
+        "[store]\nfile = \"../elsewhere.db\"\n",
+    )
+    .unwrap();
+    process.signal("-HUP");
+    process.wait_until("it is refused", |process| {
+        process.log().contains("configuration not taken")
+    });
+    assert_eq!(shown(process.address, "a.example"), before);
+    certificate(&process.folder, "one", "a.example");
+    let renewed = subject_names(&process.folder, "one");
+    process.signal("-HUP");
+    process.wait_until("the renewed certificate is shown", |process| {
+        shown(process.address, "a.example") == renewed
+    });
+}
+
+#[test]
 fn a_renewed_certificate_is_shown_without_a_restart_and_a_broken_one_never() {
     let mut process = start();
     let before = shown(process.address, "a.example");
