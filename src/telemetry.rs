@@ -55,6 +55,9 @@ pub fn begin(settings: &Settings) -> Result<(), TelemetryError> {
         .with_env_filter(filter)
         .with_writer(io::stderr)
         .with_span_events(FmtSpan::NONE)
+        // Whoever reads the log may go away: a line that cannot be written is lost, and the process goes on. Saying
+        // so on the same closed end would be a panic.
+        .log_internal_errors(false)
         .with_ansi(settings.colour && io::stderr().is_terminal());
     let begun = match settings.format {
         Format::Text => lines.try_init(),
