@@ -92,7 +92,7 @@ impl Ledger {
                 let attempts = self.store().attempts(&lead.lead_id).await?;
                 let key = self.store().key_row(&lead.lead_id).await?;
                 let line = Line {
-                    record: Record::from_text(&lead.record, &lead.lead_id, self.keys())?,
+                    record: self.record(&lead)?,
                     lead_id: lead.lead_id,
                     deployment: lead.deployment,
                     dealer_id: lead.dealer,
@@ -130,7 +130,8 @@ impl Ledger {
         let line: Line = serde_json::from_str(text)
             .map_err(|error| fail(format!("not an exported lead (column {})", error.column())))?;
         let sealing = seal.then_some(self.keys());
-        let record = line.record.to_text(&line.lead_id, sealing)?;
+        let record = line.record.to_text(&line.lead_id, sealing);
+        let record = record.map_err(|error| fail(error.to_string()))?;
         let sending = |one: &&DeliveryLine| one.state == DeliveryState::Sending.id();
         let held = line.deliveries.iter().filter(sending).count();
         let restored = line.restored(record).map_err(fail)?;

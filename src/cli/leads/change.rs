@@ -34,20 +34,25 @@ pub(super) async fn decide(
 }
 
 pub(super) async fn purge(desk: &Desk, asked: Purge, output: Output) -> Result<Exit, Failure> {
-    let before = asked.older_than_days.map(|days| {
+    let Purge {
+        which,
+        undelivered_too,
+        yes,
+    } = asked;
+    let before = which.older_than_days.map(|days| {
         let span = (i64::from(days).min(36_500) * 24).hours();
         desk.clock.now().checked_sub(span)
     });
     let usage = |error: jiff::Error| Failure::new(Exit::Usage, error.to_string());
     let purge = leads::Purge {
-        lead_id: asked.lead,
+        lead_id: which.lead,
         before: before.transpose().map_err(usage)?,
-        customer: asked.customer,
-        undelivered_too: asked.undelivered_too,
+        customer: which.customer,
+        undelivered_too,
         ..leads::Purge::default()
     };
-    let found = desk.ledger.purge(&purge, !asked.yes).await?;
-    let mut words = vec![if asked.yes {
+    let found = desk.ledger.purge(&purge, !yes).await?;
+    let mut words = vec![if yes {
         format!("{} leads erased", found.leads)
     } else {
         format!("{} leads would be erased; repeat with --yes", found.leads)
@@ -64,7 +69,7 @@ pub(super) async fn purge(desk: &Desk, asked: Purge, output: Output) -> Result<E
             found.unreadable
         ));
     }
-    let erased = if asked.yes { found.leads } else { 0 };
+    let erased = if yes { found.leads } else { 0 };
     output.print(
         &words.join("; "),
         &json!({

@@ -19,17 +19,26 @@ pub(super) async fn list(
     let filter = LeadFilter {
         deployment,
         state,
-        limit: limit.max(1),
+        // One more than is shown tells whether there are more.
+        limit: limit.saturating_add(1),
         ..LeadFilter::default()
     };
-    let leads = desk.ledger.list(&filter).await?;
-    let lines: Vec<String> = leads.iter().map(line).collect();
-    let text = if lines.is_empty() {
-        "no leads".to_owned()
-    } else {
-        lines.join("\n")
-    };
-    output.print(&text, &json!({ "schema_version": 1, "leads": leads }))?;
+    let mut leads = desk.ledger.list(&filter).await?;
+    if leads.is_empty() {
+        desk.know(filter.deployment.as_deref())?;
+    }
+    let shown = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = leads.len() > shown;
+    leads.truncate(shown);
+    let mut lines: Vec<String> = leads.iter().map(line).collect();
+    if lines.is_empty() {
+        lines.push("no leads".to_owned());
+    }
+    if more {
+        lines.push(format!("… and older ones: --limit shows more than {limit}"));
+    }
+    let value = json!({ "schema_version": 1, "leads": leads, "more": more });
+    output.print(&lines.join("\n"), &value)?;
     Ok(Exit::Fine)
 }
 
@@ -119,6 +128,8 @@ pub(super) async fn export(desk: &Desk, deployment: Option<String>) -> Result<Ex
         }
         writeln!(io::stdout().lock(), "{line}")
     };
-    desk.ledger.export(&filter, print).await?;
+    if desk.ledger.export(&filter, print).await? == 0 {
+        desk.know(filter.deployment.as_deref())?;
+    }
     Ok(Exit::Fine)
 }

@@ -35,7 +35,7 @@ pub(super) enum Command {
         #[arg(long, value_name = "STATE", value_parser = state)]
         state: Option<DeliveryState>,
         /// At most so many
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
     },
     /// Show one lead: the request, the answer, every attempt
@@ -65,10 +65,7 @@ pub(super) enum Command {
         decision: Decision,
     },
     /// Erase leads that are delivered or refused; their idempotency keys stay until they expire
-    #[command(
-        after_help = examples::LEADS_PURGE,
-        override_usage = "forecourt leads purge [OPTIONS] <--lead <LEAD>|--older-than-days <DAYS>|--customer <ADDRESS>>"
-    )]
+    #[command(after_help = examples::LEADS_PURGE)]
     Purge(Purge),
     /// Print every lead with everything known about it, one JSON object a line, as an import takes it
     Export {
@@ -100,10 +97,23 @@ pub(super) struct Delivery {
     name: Option<String>,
 }
 
-/// Which leads to erase.
+/// What to erase.
 #[derive(Debug, clap::Args)]
-#[group(id = "which", required = true, multiple = true, args = ["lead", "older_than_days", "customer"])]
 pub(super) struct Purge {
+    #[command(flatten)]
+    which: Which,
+    /// Also what is not delivered yet: it will never be
+    #[arg(long)]
+    undelivered_too: bool,
+    /// Really do it; without this, only say what would go
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Which leads: what fits all that is said.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = true)]
+pub(super) struct Which {
     /// This lead
     #[arg(long, value_name = "LEAD")]
     lead: Option<String>,
@@ -113,12 +123,6 @@ pub(super) struct Purge {
     /// Leads of the customer with this e-mail address or phone number
     #[arg(long, value_name = "ADDRESS")]
     customer: Option<String>,
-    /// Also what is not delivered yet: it will never be
-    #[arg(long)]
-    undelivered_too: bool,
-    /// Really do it; without this, only say what would go
-    #[arg(long)]
-    yes: bool,
 }
 
 /// What became of a held delivery.
@@ -181,6 +185,22 @@ async fn act(desk: &Desk, command: Command, output: Output) -> Result<Exit, Fail
     }
 }
 
+impl Desk {
+    /// A finding that no configured deployment is called so: for whoever asked about one and got nothing.
+    fn know(&self, deployment: Option<&str>) -> Result<(), Failure> {
+        let configured = || self.config.deployments.iter().map(|one| one.id.as_str());
+        match deployment.filter(|id| !configured().any(|known| known == *id)) {
+            None => Ok(()),
+            Some(id) => {
+                let words = format!("there is no deployment {id}, and no lead of one");
+                let known: Vec<&str> = configured().collect();
+                let hint = format!("configured: {}", known.join(", "));
+                Err(Failure::new(Exit::Usage, words).hint(hint))
+            }
+        }
+    }
+}
+
 /// What these commands work on.
 struct Desk {
     config: Config,
@@ -240,10 +260,10 @@ impl From<LedgerError> for Failure {
             LedgerError::NotPossible { .. } => Self::new(Exit::Findings, words).hint(
                 "a held delivery may have arrived: ask its receiver, then `forecourt leads resolve`",
             ),
-            LedgerError::Unbounded => Self::new(Exit::Usage, words),
+            LedgerError::Unbounded | LedgerError::NoCustomer => Self::new(Exit::Usage, words),
             LedgerError::Render(_) | LedgerError::Import { .. } => Self::new(Exit::Findings, words),
             LedgerError::Write(cause) => cause.into(),
-            LedgerError::Record(_) | LedgerError::Store(_) => Self::new(Exit::Unavailable, words),
+            LedgerError::Record { .. } | LedgerError::Store(_) => Self::new(Exit::Unavailable, words),
         }
     }
 }

@@ -100,12 +100,14 @@ pub enum LedgerError {
     },
     #[error("a purge needs a lead, an age or a customer")]
     Unbounded,
+    #[error("a customer is named by an e-mail address or by a phone number of 7 digits or more")]
+    NoCustomer,
     #[error("the export could not be written: {0}")]
     Write(std::io::Error),
     #[error("line {line}: {cause}")]
     Import { line: usize, cause: String },
-    #[error(transparent)]
-    Record(#[from] RecordError),
+    #[error("lead {lead_id}: {cause}")]
+    Record { lead_id: String, cause: RecordError },
     #[error(transparent)]
     Render(#[from] RenderError),
     #[error(transparent)]
@@ -233,8 +235,12 @@ impl Ledger {
         found.ok_or_else(|| LedgerError::NoLead(lead_id.to_owned()))
     }
 
-    fn record(&self, lead: &Lead) -> Result<Record, RecordError> {
-        Record::from_text(&lead.record, &lead.lead_id, &self.keys)
+    pub(super) fn record(&self, lead: &Lead) -> Result<Record, LedgerError> {
+        let read = Record::from_text(&lead.record, &lead.lead_id, &self.keys);
+        read.map_err(|cause| LedgerError::Record {
+            lead_id: lead.lead_id.clone(),
+            cause,
+        })
     }
 }
 

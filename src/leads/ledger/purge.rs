@@ -46,6 +46,10 @@ impl Ledger {
         if purge.lead_id.is_none() && purge.before.is_none() && purge.customer.is_none() {
             return Err(LedgerError::Unbounded);
         }
+        let named = |customer: &String| customer.contains('@') || digits(customer).len() >= 7;
+        if !purge.customer.as_ref().is_none_or(named) {
+            return Err(LedgerError::NoCustomer);
+        }
         let mut purged = Purged::default();
         let mut filter = LeadFilter {
             lead_id: purge.lead_id.clone(),
@@ -74,7 +78,10 @@ impl Ledger {
                 self.store.remove(&chosen).await?
             };
         }
-        Ok(purged)
+        match &purge.lead_id {
+            Some(lead_id) if seen == 0 => Err(LedgerError::NoLead(lead_id.clone())),
+            _ => Ok(purged),
+        }
     }
 
     fn chooses(&self, purge: &Purge, lead: &Lead, purged: &mut Purged) -> bool {
@@ -100,15 +107,21 @@ impl Ledger {
 fn is_of(record: &Record, customer: &str) -> bool {
     let customer = customer.trim();
     let said = |pointer: &str| record.request.pointer(pointer).and_then(Value::as_str);
-    let digits = |text: &str| {
-        text.chars()
-            .filter(char::is_ascii_digit)
-            .collect::<String>()
-    };
     let by_mail = said("/customer/email").is_some_and(|email| email.eq_ignore_ascii_case(customer));
-    let number = digits(customer);
+    // In North America people leave the country's 1 out.
+    let whole = |text: &str| {
+        let number = digits(text);
+        if number.len() == 10 && !text.contains('+') {
+            format!("1{number}")
+        } else {
+            number
+        }
+    };
     let by_phone = !customer.contains('@')
-        && number.len() >= 7
-        && said("/customer/phone").is_some_and(|phone| digits(phone) == number);
+        && said("/customer/phone").is_some_and(|phone| whole(phone) == whole(customer));
     by_mail || by_phone
+}
+
+fn digits(text: &str) -> String {
+    text.chars().filter(char::is_ascii_digit).collect()
 }

@@ -202,6 +202,43 @@ async fn a_purge_takes_out_what_it_should_and_keeps_recognising_retries() {
     assert_eq!(desk.count().await, 0);
 }
 
+#[tokio::test]
+async fn a_customer_is_found_by_the_number_as_people_say_it_and_nonsense_is_no_customer() {
+    let desk = Desk::new().await;
+    let leads = desk.leads(|_| {});
+    let mut kim = request("k").payload;
+    kim["customer"]["phone"] = "+15035550142".into();
+    accept(&leads, &typed(kim)).await.unwrap();
+    let ledger = ledger(&desk);
+    let find = async |customer: &str| {
+        let purge = Purge {
+            customer: Some(customer.to_owned()),
+            undelivered_too: true,
+            ..Purge::default()
+        };
+        ledger.purge(&purge, true).await.map(|found| found.leads)
+    };
+    for said in ["+15035550142", "1-503-555-0142", "(503) 555-0142"] {
+        assert_eq!(find(said).await.unwrap(), 1, "{said}");
+    }
+    for other in ["+445035550142", "503-555-0143", "+5035550142"] {
+        assert_eq!(find(other).await.unwrap(), 0, "{other}");
+    }
+    for nonsense in ["", "Kim", "555-014"] {
+        let refused = find(nonsense).await;
+        assert!(
+            matches!(refused, Err(LedgerError::NoCustomer)),
+            "{nonsense}"
+        );
+    }
+    let nobody = Purge {
+        lead_id: Some("lead_nobody".to_owned()),
+        ..Purge::default()
+    };
+    let refused = ledger.purge(&nobody, true).await;
+    assert!(matches!(refused, Err(LedgerError::NoLead(_))));
+}
+
 /// Moves all leads from one desk to the other, which then answers every retry as the first did. `held`: how many
 /// were being sent.
 async fn moves(from: &Desk, to: &Desk, held: u64) {
