@@ -15,6 +15,9 @@ use crate::delivery::Content;
 use crate::leads::{AdfProfile, Receiver, Record, RecordedCaller, Settings, adf};
 use crate::profile::Profile;
 
+/// The largest request read.
+const MAX_REQUEST_BYTES: u64 = 1 << 20;
+
 /// What to do with ADF.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
@@ -47,7 +50,7 @@ pub(super) fn run(command: Command, sources: &Sources, output: Output) -> Result
     let request = read_request(&lead)?;
     let profile = read_profile(&profile)?;
     let (settings, receiver) = match deployment {
-        Some(id) => configured(sources, &id)?,
+        Some(id) => configured(sources, &id, &request)?,
         None => invented(),
     };
     let record = Record {
@@ -95,14 +98,15 @@ pub(super) fn show(rendered: &adf::Rendered, output: Output) -> Result<Exit, Fai
 
 /// The request, valid by the contract.
 fn read_request(path: &std::path::Path) -> Result<serde_json::Value, Failure> {
-    let usage = |words: String| Failure::new(Exit::Findings, words);
-    let payload = json::read(&schemas::read(path)?).map_err(|error| usage(error.to_string()))?;
+    let wrong = |words: String| Failure::new(Exit::Findings, words);
+    let bytes = schemas::read(path, MAX_REQUEST_BYTES)?;
+    let payload = json::read(&bytes).map_err(|error| wrong(error.to_string()))?;
     let contract =
         Contract::v3_0().map_err(|error| Failure::new(Exit::Internal, error.to_string()))?;
     match contract.validate(Skill::LeadSubmit, payload) {
         Ok(Request::LeadSubmit(request)) => Ok(request.payload),
-        Ok(_) => Err(usage("is not a lead.submit request".to_owned())),
-        Err(error) => Err(usage(format!(
+        Ok(_) => Err(wrong("is not a lead.submit request".to_owned())),
+        Err(error) => Err(wrong(format!(
             "{}; `forecourt validate --type lead-submit-request` says why",
             error.message
         ))),
@@ -124,7 +128,12 @@ fn read_profile(name: &str) -> Result<AdfProfile, Failure> {
     })
 }
 
-fn configured(sources: &Sources, id: &str) -> Result<(Settings, Profile), Failure> {
+/// The settings and the dealership that would receive this request: in an aggregate the seller that it names.
+fn configured(
+    sources: &Sources,
+    id: &str,
+    request: &serde_json::Value,
+) -> Result<(Settings, Profile), Failure> {
     let found = Config::load(sources)?
         .deployments
         .into_iter()
@@ -134,7 +143,20 @@ fn configured(sources: &Sources, id: &str) -> Result<(Settings, Profile), Failur
     let settings = deployment
         .leads
         .unwrap_or_else(|| Settings::new(id, Vec::new()));
-    Ok((settings, Profile::clone(&deployment.profile)))
+    let Some(aggregate) = &deployment.aggregate else {
+        return Ok((settings, Profile::clone(&deployment.profile)));
+    };
+    let named = request.pointer("/vehicle_of_interest/dealer_id");
+    let named = named.and_then(serde_json::Value::as_str);
+    let mut sellers = aggregate.sellers.iter().map(|seller| &seller.profile);
+    let seller = sellers.find(|seller| named.is_some() && seller.dealer_id.as_deref() == named);
+    match seller {
+        Some(seller) => Ok((settings, Profile::clone(seller))),
+        None => Err(Failure::new(
+            Exit::Findings,
+            format!("vehicle_of_interest.dealer_id names no seller of {id}"),
+        )),
+    }
 }
 
 /// A store to try a profile with.

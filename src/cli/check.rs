@@ -25,6 +25,14 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
         let _fine = writeln!(text, "  √ {}", file.display());
     }
     let mut exit = Exit::Fine;
+    let mut sellers = Vec::new();
+    for deployment in &config.deployments {
+        if let Err(error) = app::check_sellers(&config, deployment) {
+            let _fine = writeln!(text, "sellers of {}\n  × {error}", deployment.id);
+            sellers.push(json!({ "deployment": deployment.id, "error": error.to_string() }));
+            exit = Exit::Config;
+        }
+    }
     let mut checks = Vec::new();
     let inventories = config.deployments.iter().flat_map(Deployment::inventories);
     for (name, profile, inventory) in inventories.filter(|_| !offline) {
@@ -35,7 +43,9 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
         checks.push(value);
         exit = worse(exit, found);
     }
-    let value = json!({ "schema_version": 1, "ok": exit == Exit::Fine, "inventories": checks });
+    let value = json!({
+        "schema_version": 1, "ok": exit == Exit::Fine, "sellers": sellers, "inventories": checks,
+    });
     output.print(text.trim_end(), &value)?;
     Ok(exit)
 }

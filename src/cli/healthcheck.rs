@@ -25,6 +25,11 @@ pub(super) async fn run(
         address
     } else {
         let server = Config::load(sources)?.server;
+        if server.tls.is_some() && server.admin_listen.is_none() {
+            let words = "this asks over plain HTTP, and server.listen speaks TLS";
+            let hint = "set server.admin_listen to an address that strangers cannot reach";
+            return Err(Failure::new(Exit::Config, words).hint(hint));
+        }
         reachable(server.admin_listen.unwrap_or(server.listen))
     };
     let away = |words: String| Failure::new(Exit::Unavailable, format!("{address}: {words}"));

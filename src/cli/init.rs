@@ -76,7 +76,8 @@ pub(super) async fn run(
     }
     let answers = arguments.complete()?;
     let data = folder.join("forecourt-data");
-    crate::app::make_private_folder(&data)?;
+    crate::app::make_private_folder(&folder)?;
+    answers.check(&config, environment)?;
     let mut written = Vec::new();
     let (mut words, mut questions) = (String::new(), json!([]));
     if let Some(from) = &answers.from {
@@ -88,18 +89,10 @@ pub(super) async fn run(
             .unwrap_or_default();
         written.push(mapping);
     }
+    crate::app::make_private_folder(&data)?;
     KeyRing::generate()?.write_new(&keys)?;
-    write_new(&config, &answers.to_toml())?;
+    write_new(&config, &answers.to_toml(answers.from.as_deref()))?;
     written.extend([config.clone(), keys]);
-    // What was written must be taken, but for what only the dealer can answer in the mapping.
-    if answers.from.is_none() {
-        let sources = Sources {
-            files: vec![config.clone()],
-            environment,
-            ..Sources::default()
-        };
-        Config::load(&sources)?;
-    }
     let files: Vec<String> = written
         .iter()
         .map(|file| file.display().to_string())
@@ -173,12 +166,38 @@ fn ask(question: &str) -> Result<String, Failure> {
 }
 
 impl Answers {
-    fn to_toml(&self) -> String {
+    /// That what is about to be written will be taken, but for what only the dealer can answer in the mapping;
+    /// nothing stays of it. `config` is where it goes.
+    fn check(&self, config: &Path, environment: Environment) -> Result<(), Failure> {
+        write_new(config, &self.to_toml(None))?;
+        let loaded = Config::load(&Sources {
+            files: vec![config.to_owned()],
+            environment,
+            ..Sources::default()
+        });
+        fs::remove_file(config).map_err(|error| {
+            Failure::new(Exit::Unavailable, format!("{}: {error}", config.display()))
+        })?;
+        match loaded {
+            Ok(_) => Ok(()),
+            Err(findings) => {
+                let failure = Failure {
+                    exit: Exit::Usage,
+                    message: "with these answers the configuration would be wrong".to_owned(),
+                    ..Failure::from(findings)
+                };
+                Err(failure.hint("nothing was written"))
+            }
+        }
+    }
+
+    /// With the inventory `from` there, if it is to have one.
+    fn to_toml(&self, from: Option<&str>) -> String {
         let quoted = |text: &str| Value::from(text).to_string();
         let (domain, name) = (quoted(&self.domain), quoted(&self.name));
         let (zone, phone) = (quoted(&self.timezone), quoted(&self.phone));
         let mut skills = vec!["dealer.information"];
-        let inventory = self.from.as_deref().map(|from| {
+        let inventory = from.map(|from| {
             skills.extend(["inventory.facets", "inventory.search", "inventory.vehicle"]);
             let source = source(from);
             format!("\n[deployments.main.inventory]\nmapping = \"{MAPPING}\"\nsource = {source}\n")

@@ -30,10 +30,8 @@ pub(super) fn run(command: &Command, sources: &Sources, output: Output) -> Resul
     let mut asked = Vec::new();
     for settings in &config.deployments {
         let wanted = deployment.as_deref().is_none_or(|id| id == settings.id);
-        let Some(inventory) = settings.inventory.as_ref().filter(|_| wanted) else {
-            continue;
-        };
-        let Some(directory) = &inventory.settings.directory else {
+        let inventory = settings.inventory_settings().filter(|_| wanted);
+        let Some(directory) = inventory.and_then(|inventory| inventory.directory.as_ref()) else {
             continue;
         };
         order_refresh(directory, *accept).map_err(|error| {

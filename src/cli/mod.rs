@@ -144,8 +144,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let environment = Environment::read();
     let output = Output::new(cli.global.output, environment.get("FORECOURT_OUTPUT"));
-    let result =
-        begin_logging(&cli.global, &environment).and_then(|()| perform(cli, environment, output));
+    let result = check_words(&environment)
+        .and_then(|()| begin_logging(&cli.global, &environment))
+        .and_then(|()| perform(cli, environment, output));
     output.finish(result).code()
 }
 
@@ -203,6 +204,23 @@ fn usage(error: &clap::Error) -> ExitCode {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Fine.code(),
         Err(_) => Exit::Internal.code(),
     }
+}
+
+/// That variables with a few words have one of them.
+fn check_words(environment: &Environment) -> Result<(), Failure> {
+    for (name, words) in [
+        ("FORECOURT_OUTPUT", ["human", "json"]),
+        ("FORECOURT_LOG_FORMAT", ["text", "json"]),
+    ] {
+        if environment
+            .get(name)
+            .is_some_and(|word| !words.contains(&word))
+        {
+            let message = format!("{name} is not one of {}", words.join(", "));
+            return Err(Failure::new(Exit::Config, message).hint("correct it, or leave it out"));
+        }
+    }
+    Ok(())
 }
 
 fn begin_logging(global: &Global, environment: &Environment) -> Result<(), Failure> {

@@ -58,7 +58,7 @@ pub(super) fn validate(arguments: &Validate, output: Output) -> Result<Exit, Fai
         let failure = Failure::new(Exit::Usage, format!("{:?} is not a type", arguments.name));
         return Err(failure.hint(format!("use one of: {}", names.join(", "))));
     }
-    let bytes = read(&arguments.file)?;
+    let bytes = read(&arguments.file, MAX_DOCUMENT_BYTES)?;
     let problems = match json::read(&bytes) {
         Ok(document) => contract
             .check_document(&arguments.name, &document)
@@ -108,27 +108,24 @@ fn contract() -> Result<std::sync::Arc<Contract>, Failure> {
 }
 
 /// A file's bytes, or standard input's, up to the limit.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    let cannot = |error: std::io::Error| {
-        Failure::new(Exit::Unavailable, format!("{}: {error}", path.display()))
-    };
+pub(super) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, Failure> {
+    let cannot =
+        |error: std::io::Error| Failure::new(Exit::Usage, format!("{}: {error}", path.display()));
     let mut bytes = Vec::new();
     if path == Path::new("-") {
         std::io::stdin()
-            .take(MAX_DOCUMENT_BYTES + 1)
+            .take(limit + 1)
             .read_to_end(&mut bytes)
             .map_err(cannot)?;
     } else {
         let file = fs::File::open(path).map_err(cannot)?;
-        file.take(MAX_DOCUMENT_BYTES + 1)
+        file.take(limit + 1)
             .read_to_end(&mut bytes)
             .map_err(cannot)?;
     }
-    if bytes.len() as u64 > MAX_DOCUMENT_BYTES {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!("{}: too large", path.display()),
-        ));
+    if bytes.len() as u64 > limit {
+        let words = format!("{}: more than {limit} bytes", path.display());
+        return Err(Failure::new(Exit::Usage, words));
     }
     Ok(bytes)
 }

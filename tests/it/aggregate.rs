@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use forecourt::app::App;
@@ -9,6 +10,7 @@ use forecourt::clock::Clock;
 use serde_json::{Value, json};
 
 use crate::fleet::{Fleet, feed, lay_out, lead, load, profile};
+use crate::process::Process;
 
 const HOST: &str = "market.example";
 const VIN: &str = "1M8GDM9AXKP042788";
@@ -44,6 +46,30 @@ fn files(north: &str) -> [(&'static str, String); 3] {
         ("north.csv", stock("north")),
         ("south.csv", stock("south")),
     ]
+}
+
+#[test]
+fn an_operator_has_the_sellers_sources_read_now() {
+    let files = files("North Motors");
+    let mut process = Process::start("", &files);
+    let published = |process: &Process| {
+        let log = process.log();
+        let lines = log
+            .lines()
+            .filter(|line| line.contains("inventory published"));
+        lines
+            .filter(|line| line.contains("\"deployment\":\"market\""))
+            .count()
+    };
+    process.wait_until("the market is read", |process| published(process) == 1);
+    let asked = Command::new(env!("CARGO_BIN_EXE_forecourt"))
+        .args(["inventory", "refresh", "--deployment", "market", "--config"])
+        .arg(process.folder.join("conf"))
+        .env_clear()
+        .output()
+        .unwrap();
+    assert_eq!(asked.status.code(), Some(0), "{asked:?}");
+    process.wait_until("it is read again", |process| published(process) == 2);
 }
 
 fn vehicle(members: Value) -> Value {
@@ -221,6 +247,16 @@ fn another_business_is_not_served_under_a_known_id() {
         refused.contains("never given to another business"),
         "{refused}"
     );
+    // `check` says what `serve` would, and enters nothing.
+    let checked = Command::new(env!("CARGO_BIN_EXE_forecourt"))
+        .args(["check", "--offline", "--config"])
+        .arg(folder.path().join("conf"))
+        .env_clear()
+        .output()
+        .unwrap();
+    assert_eq!(checked.status.code(), Some(78));
+    let said = String::from_utf8(checked.stdout).unwrap();
+    assert!(said.contains("never given to another business"), "{said}");
     assert_eq!(built("North Motors"), Ok(()));
 }
 

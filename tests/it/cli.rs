@@ -198,6 +198,107 @@ fn exit_codes_tell_usage_configuration_and_findings_apart() {
 }
 
 #[test]
+fn a_wrong_word_or_file_is_a_matter_of_usage_and_nothing_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().join("there");
+    std::fs::write(&there, "not a key file").unwrap();
+    let (there, away) = (there.to_str().unwrap(), folder.path().join("away"));
+    let away = away.to_str().unwrap();
+    for args in [
+        &["keys", "generate", there][..],
+        &["keys", "rotate", away],
+        &["keys", "rotate", there],
+        &["keys", "rotate", "--keep", "0", there],
+        &["validate", "--type", "lead-submit-request", away],
+        &["adf", "render", "--lead", away],
+        &[
+            "call",
+            "inventory.search",
+            "http://127.0.0.1:1",
+            "--via",
+            "mcp",
+            "--payload",
+            away,
+        ],
+        &["leads", "purge", "--yes"],
+        &["leads", "list", "--limit", "0"],
+        &[
+            "init",
+            away,
+            "--domain",
+            "https://x.example",
+            "--name",
+            "X",
+            "--phone",
+            "+1-312-555-0100",
+            "--timezone",
+            "UTC",
+        ],
+    ] {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {output:?}");
+    }
+    assert_eq!(std::fs::read_to_string(there).unwrap(), "not a key file");
+    let left = std::fs::read_dir(away).into_iter().flatten().count();
+    assert_eq!(left, 0, "init wrote something");
+    for (name, word) in [("FORECOURT_OUTPUT", "jsn"), ("FORECOURT_LOG_FORMAT", "xml")] {
+        let output = forecourt(&["version"]).env(name, word).output().unwrap();
+        assert_eq!(output.status.code(), Some(78), "{name}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains(name));
+    }
+}
+
+#[test]
+fn a_probe_of_a_listener_with_tls_says_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let parameters = rcgen::CertificateParams::new(vec!["dealer.example".to_owned()]).unwrap();
+    let certificate = parameters.self_signed(&key).unwrap();
+    std::fs::write(folder.path().join("c.pem"), certificate.pem()).unwrap();
+    std::fs::write(folder.path().join("k.pem"), key.serialize_pem()).unwrap();
+    let file = folder.path().join("forecourt.toml");
+    let text = "[server.tls]\ncertificate_file = \"c.pem\"\nkey_file = \"k.pem\"\n\
+        [deployments.main]\ndomain = \"dealer.example\"\nskills = [\"dealer.information\"]\n\
+        [deployments.main.profile]\nname = \"Dealer\"\nrooftops = [{ name = \"Dealer\" }]\n";
+    std::fs::write(&file, text).unwrap();
+    let output = run(&["healthcheck", "--config", file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(78));
+    assert!(
+        String::from_utf8(output.stderr)
+            .unwrap()
+            .contains("server.admin_listen")
+    );
+}
+
+// Whoever reads the log may end before the process does.
+#[test]
+fn a_log_that_nobody_reads_any_more_does_not_end_the_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut child = forecourt(&[
+        "demo",
+        "--listen",
+        "127.0.0.1:0",
+        "--output",
+        "json",
+        "--data",
+    ])
+    .arg(&data)
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    drop(child.stderr.take());
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(line.contains("\"mcp\""), "{line:?}: {:?}", child.wait());
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn an_unreadable_source_names_itself_its_step_and_the_driver_s_words() {
     let folder = tempfile::tempdir().unwrap();
     let demo = Demo::start(folder.path());
@@ -379,7 +480,26 @@ fn config_show_hides_secrets_and_names_places() {
     let config = demo.text("config");
     drop(demo);
     let prefix = "FORECOURT_DEPLOYMENTS__DEMO__LEADS__DELIVERIES__CRM__";
-    let output = forecourt(&["config", "show", "--config", &config])
+    let intake = folder.path().join("intake.toml");
+    std::fs::write(
+        &intake,
+        "[deployments.demo.leads.deliveries.intake]\nkind = \"http\"\nvehicleless = \"plain_text\"\n\
+         url = \"https://crm.example/hunter2\"\nform = \"json\"\njson_others = { key = \"hunter2\" }\n\
+         signature_header = \"x-sum\"\nsignature_secret = \"hunter2\"\nheaders = { x-key = \"hunter2\" }\n\
+         auth = { by = \"basic\", user = \"harry\", password = \"hunter2\" }\n",
+    )
+    .unwrap();
+    let store = folder.path().join("store.toml");
+    std::fs::write(
+        &store,
+        "[store]\nkind = \"redis\"\nnodes = [\"redis://harry:hunter2@r.example\"]\nsentinel_master = \"m\"\n\
+         sentinel_username = \"harry\"\nsentinel_password = \"hunter2\"\n",
+    )
+    .unwrap();
+    let (intake, store) = (intake.to_str().unwrap(), store.to_str().unwrap());
+    let files = ["--config", &config, "--config", intake, "--config", store];
+    let output = forecourt(&["config", "show"])
+        .args(files)
         .env(format!("{prefix}PASSWORD"), "hunter2")
         .env(format!("{prefix}USERNAME"), "harry")
         .output()

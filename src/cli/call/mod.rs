@@ -10,13 +10,13 @@ mod publish;
 mod shown;
 mod wire;
 
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::failure::{Exit, Failure};
 use super::output::Output;
+use super::schemas;
 use crate::contract::{Skill, json as strict};
 use wire::Wire;
 
@@ -97,7 +97,9 @@ pub(super) async fn run(arguments: Arguments, output: Output) -> Result<Exit, Fa
         "answer": answer,
         "exchanges": wire.exchanges(),
     });
-    output.print(&shown::transcript(wire.exchanges()), &value)?;
+    if called.is_ok() || !wire.exchanges().is_empty() {
+        output.print(&shown::transcript(wire.exchanges()), &value)?;
+    }
     called?;
     Ok(if fine { Exit::Fine } else { Exit::Findings })
 }
@@ -111,18 +113,9 @@ fn payload(skill: Skill, file: Option<&Path>) -> Result<Value, Failure> {
     let Some(file) = file else {
         return Ok(json!({ "type": skill.request_type() }));
     };
-    let usage = |words: String| Failure::new(Exit::Usage, format!("{}: {words}", file.display()));
-    let mut bytes = Vec::new();
-    let read = if file == Path::new("-") {
-        std::io::stdin()
-            .take(MAX_PAYLOAD_BYTES)
-            .read_to_end(&mut bytes)
-    } else {
-        std::fs::File::open(file)
-            .and_then(|file| file.take(MAX_PAYLOAD_BYTES).read_to_end(&mut bytes))
-    };
-    read.map_err(|error| usage(error.to_string()))?;
-    strict::read(&bytes).map_err(|error| usage(error.to_string()))
+    let bytes = schemas::read(file, MAX_PAYLOAD_BYTES)?;
+    strict::read(&bytes)
+        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", file.display())))
 }
 
 /// The AAP payload in an answer, wherever its binding puts it: a typed response or an `aap.error`.

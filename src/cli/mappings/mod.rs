@@ -171,7 +171,17 @@ fn read_mapping(file: &Path) -> Result<Mapping, Failure> {
 }
 
 async fn open(pair: &Pair) -> Result<Source, Failure> {
-    Ok(Source::open(pair.source.clone(), pair.mapping.plan()).await?)
+    let opened = Source::open(pair.source.clone(), pair.mapping.plan()).await;
+    opened.map_err(|error| of(pair, error))
+}
+
+/// What is wrong with the source of this one, of perhaps many.
+fn of(pair: &Pair, error: sources::SourceError) -> Failure {
+    let failure = Failure::from(error);
+    Failure {
+        message: format!("{}: {}", pair.name, failure.message),
+        ..failure
+    }
 }
 
 async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
@@ -179,9 +189,10 @@ async fn check(pairs: Vec<Pair>, output: Output) -> Result<Exit, Failure> {
     let (mut lines, mut reports) = (Vec::new(), Vec::new());
     for pair in pairs {
         let rooftops = app::with_rooftops(&pair.profile, &pair.source, &pair.mapping);
-        let (profile, mut findings) = rooftops.await?;
+        let (profile, mut findings) = rooftops.await.map_err(|error| of(&pair, error))?;
         let known = (!profile.rooftops.is_empty()).then_some(&*profile);
-        let tally = app::take_stock(&open(&pair).await?, &pair.mapping, known).await?;
+        let stock = app::take_stock(&open(&pair).await?, &pair.mapping, known).await;
+        let tally = stock.map_err(|error| of(&pair, error))?;
         findings.extend(tally.findings.iter().cloned());
         if tally.report.has_findings() || !findings.is_empty() {
             exit = Exit::Findings;
@@ -211,14 +222,13 @@ async fn explain(pairs: Vec<Pair>, vehicle: &str, output: Output) -> Result<Exit
     let mut found = Vec::new();
     for pair in pairs {
         let mapping = &pair.mapping;
-        open(&pair)
-            .await?
-            .read(|row: Row, tables: &Tables| {
-                if names(&mapping.apply(&row, tables), vehicle) {
-                    found.push(mapping.explain(&row, tables).to_string());
-                }
-            })
-            .await?;
+        let take = |row: Row, tables: &Tables| {
+            if names(&mapping.apply(&row, tables), vehicle) {
+                found.push(mapping.explain(&row, tables).to_string());
+            }
+        };
+        let read = open(&pair).await?.read(take).await;
+        read.map_err(|error| of(&pair, error))?;
     }
     if found.is_empty() {
         return Err(Failure::new(
