@@ -25,6 +25,8 @@ const PAUSE: Duration = Duration::from_secs(10);
 pub(super) enum Event {
     /// A delivery whose outcome is unknown.
     Held,
+    /// A delivery that another process was sending when it ended; whose lead it is, is not known here.
+    TakenOver,
     /// A delivery that was refused or given up: a dead letter.
     Refused,
     /// A target that is left alone because it fails again and again.
@@ -50,6 +52,10 @@ impl Event {
         match self {
             Self::Held => {
                 "held: the outcome is unknown; ask the receiver, then `forecourt leads resolve`"
+            }
+            Self::TakenOver => {
+                "held, of whichever deployment: another process ended while it sent them; `forecourt leads list \
+                 --state held` names them"
             }
             Self::Refused => "refused or given up; mend the cause, then `forecourt leads retry`",
             Self::Paused => "the receiver fails again and again and is left alone for a while",
@@ -209,6 +215,7 @@ mod tests {
             notices.say(Event::Held, "crm", &format!("lead_{number}"));
         }
         notices.say(Event::Appointment, "scheduling", "lead_x");
+        notices.say(Event::TakenOver, "", "");
         let text = words("demo", &notices.take());
         assert!(text.contains("30 x crm: held"), "{text}");
         assert!(
@@ -216,6 +223,10 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("1 x scheduling: an appointment"), "{text}");
+        assert!(
+            text.contains("1 x deliveries: held, of whichever deployment"),
+            "{text}"
+        );
         assert!(notices.take().is_empty());
     }
 }

@@ -3,16 +3,11 @@
 use super::super::{LeadError, Leads, LedgerError};
 use crate::store::{Ending, Job, Recovered, StoreError};
 
-pub(super) fn took_over(leads: &Leads, found: Recovered) {
+/// They are whoever's the store has.
+pub(super) fn took_over(found: Recovered) {
     if found != Recovered::default() {
-        let deployment = leads.settings.deployment.as_str();
         let Recovered { queued, held } = found;
-        tracing::warn!(
-            deployment,
-            queued,
-            held,
-            "leads: took over from a process that ended"
-        );
+        tracing::warn!(queued, held, "leads: took over from a process that ended");
     }
 }
 

@@ -12,9 +12,9 @@ use super::log;
 pub(super) async fn recover(leads: &Leads) {
     match leads.store.recover(leads.clock.now()).await {
         Ok(found) => {
-            log::took_over(leads, found);
+            log::took_over(found);
             for _ in 0..found.held {
-                leads.notices.say(Event::Held, "", "");
+                leads.notices.say(Event::TakenOver, "", "");
             }
         }
         Err(error) => log::store_failed(leads, &error),
