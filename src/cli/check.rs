@@ -9,6 +9,7 @@ use super::failure::{Exit, Failure};
 use super::output::Output;
 use crate::app::{self, Tally};
 use crate::config::{Config, Deployment, Inventory, Sources};
+use crate::leads;
 use crate::profile::Profile;
 use crate::seal::KeyRing;
 use crate::sources::{Source, SourceError};
@@ -34,9 +35,12 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
         }
     }
     let mut checks = Vec::new();
-    let inventories = config.deployments.iter().flat_map(Deployment::inventories);
-    for (name, profile, inventory) in inventories.filter(|_| !offline) {
-        let result = read(profile, inventory).await;
+    let inventories = config.deployments.iter().flat_map(|deployment| {
+        let own = deployment.inventories().into_iter();
+        own.map(move |one| (deployment, one))
+    });
+    for (deployment, (name, profile, inventory)) in inventories.filter(|_| !offline) {
+        let result = read(deployment, profile, inventory).await;
         let _fine = writeln!(text, "inventory of {name}");
         let (found, line, value) = describe(&name, &result);
         text.push_str(&line);
@@ -50,9 +54,22 @@ pub(super) async fn run(sources: &Sources, offline: bool, output: Output) -> Res
     Ok(exit)
 }
 
-async fn read(profile: &Arc<Profile>, inventory: &Inventory) -> Result<Tally, SourceError> {
+async fn read(
+    deployment: &Deployment,
+    configured: &Arc<Profile>,
+    inventory: &Inventory,
+) -> Result<Tally, SourceError> {
     let (source, mapping) = (&inventory.source, &inventory.mapping);
-    let (profile, findings) = app::with_rooftops(profile, source, mapping).await?;
+    let (profile, mut findings) = app::with_rooftops(configured, source, mapping).await?;
+    // Configured rooftops were looked at with the configuration.
+    if let Some(leads) = deployment
+        .leads
+        .as_ref()
+        .filter(|_| configured.rooftops.is_empty())
+    {
+        let found = leads::check_receiver(leads, &profile).into_iter();
+        findings.extend(found.map(|finding| format!("{}: {}", finding.reason, finding.remedy)));
+    }
     let source = Source::open(source.clone(), mapping.plan()).await?;
     let mut tally = app::take_stock(&source, mapping, Some(&profile)).await?;
     tally.findings.splice(..0, findings);

@@ -262,3 +262,23 @@ fn hours_phones_address_capabilities_and_fees_are_answered() {
         assert!(log.contains(word), "{word} in {log}");
     }
 }
+
+#[tokio::test]
+async fn a_place_that_no_lead_could_be_for_is_found_before_it_is_served() {
+    let folder = folder("", "").await;
+    let file = folder.path().join("forecourt.toml");
+    let text = CONFIG
+        .replace("ROOFTOPS", "")
+        .replace("skills = [", "skills = [\"lead.submit\", ")
+        + "[deployments.d.leads.deliveries.crm]\nkind = \"directory\"\npath = \"crm\"\n";
+    fs::write(&file, text).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_forecourt"))
+        .args(["check", "--config"])
+        .arg(&file)
+        .env_clear()
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("has neither phone nor e-mail"), "{said}");
+}
