@@ -14,8 +14,9 @@ flags=(
 # parted by the unit separator, so that a path may hold a blank
 CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f'; echo "${flags[*]}")
 export CARGO_ENCODED_RUSTFLAGS
-# what C code says of itself (aws-lc, SQLite, mimalloc)
-export CFLAGS="-ffile-prefix-map=$crates=/crates -ffile-prefix-map=$target=/target"
+# what C code says of itself (aws-lc, SQLite, mimalloc); escaped, for a path may hold a blank
+CFLAGS=$(printf '%q ' "-ffile-prefix-map=$crates=/crates" "-ffile-prefix-map=$target=/target")
+export CFLAGS CC_SHELL_ESCAPED_FLAGS=1
 # mimalloc says when it was compiled; a container's build has no history to ask for another moment
 export SOURCE_DATE_EPOCH=0 CARGO_INCREMENTAL=0 LC_ALL=C TZ=UTC
 cargo build --profile dist --locked --target-dir "$target"
