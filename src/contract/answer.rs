@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fragment::{Form, Fragment, escaped};
 use super::rope::Rope;
 
-/// Room for what stands between two fragments.
+/// Room for what stands before the first fragment.
 const OWN: usize = 512;
 
 #[derive(Clone, Debug)]
@@ -48,7 +48,9 @@ impl Answer {
         if let Some(Piece::Own(last)) = self.pieces.last_mut() {
             last.push_str(json);
         } else {
-            let mut own = String::with_capacity(OWN.max(json.len()));
+            // Much stands before the first fragment, and hardly anything between two.
+            let room = if self.pieces.is_empty() { OWN } else { 0 };
+            let mut own = String::with_capacity(room.max(json.len()));
             own.push_str(json);
             self.pieces.push(Piece::Own(own));
         }

@@ -1,5 +1,7 @@
 //! A text that was finished once and is shared from then on. Must not know where it stands.
 
+use std::borrow::Cow;
+
 /// Which form of a fragment is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -42,9 +44,34 @@ impl Fragment {
 }
 
 /// `text` escaped for the inside of a JSON string (RFC 8259 §7).
-pub(super) fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> Cow<'_, str> {
+    let stands = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(stands) {
+        return Cow::Borrowed(text);
+    }
     // Writing a text's JSON cannot fail.
     let mut quoted = serde_json::to_string(text).unwrap_or_default();
     quoted.pop();
-    quoted.split_off(quoted.len().min(1))
+    Cow::Owned(quoted.split_off(quoted.len().min(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // AAP-095
+    #[test]
+    fn a_text_is_escaped_as_json_escapes_it() {
+        let all: String = ('\0'..='\u{2fff}').collect();
+        let each = all.chars().map(String::from);
+        for text in each.chain([
+            all.clone(),
+            String::new(),
+            "},".to_owned(),
+            "}, \"".to_owned(),
+        ]) {
+            let whole = format!("\"{}\"", escaped(&text));
+            assert_eq!(whole, serde_json::to_string(&text).unwrap());
+        }
+    }
 }

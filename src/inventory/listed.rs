@@ -49,10 +49,13 @@ impl Vehicles {
     /// Appends their JSON, separated by commas.
     pub fn write(&self, answer: &mut Answer) {
         match &self.0 {
-            Kept::Each(found) => write(found, answer),
+            Kept::Each(found) => {
+                let each = found.iter();
+                write(each.map(|one| (&*one.listing, one.distance_mi)), answer);
+            }
             Kept::Shown(snapshot, shown) => match shown.text(|| text(snapshot, &shown.rows)) {
                 Some(text) => answer.push_fragment(&text),
-                None => write(&found(snapshot, &shown.rows), answer),
+                None => write(listings(snapshot, &shown.rows), answer),
             },
         }
     }
@@ -69,22 +72,32 @@ pub(super) fn found(snapshot: &Snapshot, rows: &[(u32, Option<f64>)]) -> Vec<Fou
     found.collect()
 }
 
+fn listings<'s>(
+    snapshot: &'s Snapshot,
+    rows: &'s [(u32, Option<f64>)],
+) -> impl Iterator<Item = (&'s Listing, Option<f64>)> {
+    let listed = rows.iter();
+    listed.filter_map(|(row, distance_mi)| Some((&**snapshot.listing(*row)?, *distance_mi)))
+}
+
 fn text(snapshot: &Snapshot, rows: &[(u32, Option<f64>)]) -> Fragment {
     let mut answer = Answer::new();
-    write(&found(snapshot, rows), &mut answer);
+    write(listings(snapshot, rows), &mut answer);
     Fragment::new(answer.to_json())
 }
 
-fn write(found: &[Found], answer: &mut Answer) {
-    for (index, found) in found.iter().enumerate() {
-        if index > 0 {
-            answer.push(",");
+fn write<'a>(listings: impl Iterator<Item = (&'a Listing, Option<f64>)>, answer: &mut Answer) {
+    let mut ends = "";
+    for (listing, distance_mi) in listings {
+        if !ends.is_empty() {
+            answer.push("},");
         }
-        answer.push_fragment(&found.listing.open_json);
-        if let Some(distance_mi) = found.distance_mi {
+        answer.push_fragment(&listing.open_json);
+        if let Some(distance_mi) = distance_mi {
             answer.push(r#","distance_mi":"#);
             answer.push_value(&distance_mi);
         }
-        answer.push("}");
+        ends = "}";
     }
+    answer.push(ends);
 }
