@@ -184,14 +184,6 @@ pub(crate) fn all() -> Vec<Question> {
             )
         },
         question(
-            "A2A search",
-            "/a2a",
-            searches()
-                .iter()
-                .map(|s| a2a("inventory-search", s))
-                .collect(),
-        ),
-        question(
             "MCP facets",
             "/mcp",
             vec![mcp("aap_inventory_facets", &facets)],
@@ -204,6 +196,20 @@ pub(crate) fn all() -> Vec<Question> {
         Question {
             renewed: true,
             ..question("MCP lead", "/mcp", vec![mcp("aap_lead_submit", &lead())])
+        },
+        question(
+            "A2A search",
+            "/a2a",
+            searches()
+                .iter()
+                .map(|s| a2a("inventory-search", s))
+                .collect(),
+        ),
+        question("A2A facets", "/a2a", vec![a2a("inventory-facets", &facets)]),
+        question("A2A vehicle", "/a2a", vec![a2a("vehicle-detail", &vehicle)]),
+        Question {
+            renewed: true,
+            ..question("A2A lead", "/a2a", vec![a2a("lead-submit", &lead())])
         },
     ]
 }
