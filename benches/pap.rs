@@ -11,6 +11,9 @@
     reason = "a bench may stop and prints what it measured"
 )]
 
+#[path = "stock/lead.rs"]
+mod lead;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -85,7 +88,7 @@ fn main() {
     let ratio = measure(SEARCH, CONNECTIONS, READS, &search);
     measure("inventory.facets", CONNECTIONS, READS, &|| facets.clone());
     measure("inventory.vehicle", CONNECTIONS, READS, &|| vehicle.clone());
-    measure("lead.submit", CONNECTIONS, LEADS, &lead);
+    measure("lead.submit", CONNECTIONS, LEADS, &|| lead::request(&jti()));
     demo.end();
     println!("a search at most {MOST}");
     assert!(ratio <= MOST, "a PAP search costs too much");
@@ -166,21 +169,6 @@ fn proof(key: &SigningKey, url: &str, token: Option<&str>) -> String {
 
 fn search() -> Value {
     json!({"type": "inventory.search.request", "filters": {"condition": ["used"]}, "pagination": {"limit": 10}})
-}
-
-fn lead() -> Value {
-    let now = Clock::system().now();
-    json!({
-        "type": "lead.submit.request",
-        "customer": {"first_name": "Ada", "last_name": "Lovelace", "email": "ada@example.com",
-                     "preferred_contact": "email"},
-        "consent": {"granted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-                    "allowed_channels": ["email"], "scope": ["lead_submission"],
-                    "consent_text": "Please send my inquiry and address to Example Motors."},
-        "source_agent": {"name": "bench", "url": "https://buyer.example"},
-        "message": "Is there a hybrid?",
-        "idempotency_key": jti(),
-    })
 }
 
 /// One call with its proof, as a whole HTTP request.

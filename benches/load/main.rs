@@ -16,6 +16,8 @@
 mod dealer;
 mod drive;
 mod floor;
+#[path = "../stock/lead.rs"]
+mod lead;
 mod postgres;
 mod process;
 mod questions;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use forecourt::clock::Clock;
 use serde_json::{Value, json};
 
 use crate::dealer::FIRST;
 use crate::drive::Requests;
+use crate::lead;
 
 /// One kind of question.
 pub(crate) struct Question {
@@ -143,21 +143,6 @@ pub(crate) fn mileage(salt: u64) -> u64 {
     100_000 + salt * 7 % 50_000
 }
 
-fn lead() -> Value {
-    let now = Clock::system().now();
-    json!({
-        "type": "lead.submit.request",
-        "customer": {"first_name": "Ada", "last_name": "Lovelace", "email": "ada@example.com",
-                     "preferred_contact": "email"},
-        "consent": {"granted_at": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-                    "allowed_channels": ["email"], "scope": ["lead_submission"],
-                    "consent_text": "Please send my inquiry and address to Example Motors."},
-        "source_agent": {"name": "bench", "url": "https://buyer.example"},
-        "message": "Is there a hybrid?",
-        "idempotency_key": "bench-{n}",
-    })
-}
-
 /// All questions, in the order of the table.
 pub(crate) fn all() -> Vec<Question> {
     let question = |name, path, bodies| Question {
@@ -195,7 +180,11 @@ pub(crate) fn all() -> Vec<Question> {
         ),
         Question {
             renewed: true,
-            ..question("MCP lead", "/mcp", vec![mcp("aap_lead_submit", &lead())])
+            ..question(
+                "MCP lead",
+                "/mcp",
+                vec![mcp("aap_lead_submit", &lead::request("bench-{n}"))],
+            )
         },
         question(
             "A2A search",
@@ -209,7 +198,11 @@ pub(crate) fn all() -> Vec<Question> {
         question("A2A vehicle", "/a2a", vec![a2a("vehicle-detail", &vehicle)]),
         Question {
             renewed: true,
-            ..question("A2A lead", "/a2a", vec![a2a("lead-submit", &lead())])
+            ..question(
+                "A2A lead",
+                "/a2a",
+                vec![a2a("lead-submit", &lead::request("bench-{n}"))],
+            )
         },
     ]
 }

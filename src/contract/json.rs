@@ -54,17 +54,12 @@ fn name(error: &serde_json::Error) -> JsonError {
 }
 
 /// Builds a [`Value`] at a known depth.
-#[derive(Clone, Copy, Debug)]
-pub struct Strict {
+#[derive(Clone, Copy)]
+struct Strict {
     depth: usize,
 }
 
 impl Strict {
-    /// For what stands within so many arrays and objects.
-    pub fn inside_of(depth: usize) -> Self {
-        Self { depth }
-    }
-
     fn inside<E: de::Error>(self) -> Result<Self, E> {
         if self.depth >= MAX_DEPTH {
             return Err(E::custom(TOO_DEEP));

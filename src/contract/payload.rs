@@ -72,7 +72,10 @@ impl Default for Asked {
 impl Asked {
     /// The request of `skill` that this very text is.
     pub(super) fn get(&self, skill: Skill, text: &str) -> Option<Payload> {
-        let request = self.0.get(text).filter(|_| remembers(skill, text))?;
+        if !remembers(skill, text) {
+            return None;
+        }
+        let request = self.0.get(text)?;
         (request.skill() == skill).then_some(Payload(Read::Before(request)))
     }
 
@@ -88,4 +91,40 @@ impl Asked {
 /// Whether such texts are remembered: a lead is a person's own.
 fn remembers(skill: Skill, text: &str) -> bool {
     skill.is_read() && text.len() <= LONGEST
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::contract::Contract;
+
+    // What a person says stays with the call.
+    #[test]
+    fn leads_cursors_and_long_texts_are_not_remembered() {
+        let contract = Contract::v3_0().unwrap();
+        let remembered = |skill: Skill, value: Value| {
+            let text = value.to_string();
+            contract
+                .request(skill, Payload::of_text(skill, value, &text))
+                .unwrap();
+            contract.known(skill, &text).is_some()
+        };
+        let search = |more: Value| {
+            let mut search = json!({"type": Skill::InventorySearch.request_type()});
+            search
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
+            remembered(Skill::InventorySearch, search)
+        };
+        assert!(search(json!({"pagination": {"limit": 5}})));
+        assert!(!search(json!({"pagination": {"cursor": "c"}})));
+        let makes: Vec<String> = (0..100).map(|n| format!("{n:030}")).collect();
+        assert!(!search(json!({"filters": {"make": makes}})));
+        let lead = include_str!("../../tests/data/fixtures/lead.request.minimal.json");
+        let lead = serde_json::from_str(lead).unwrap();
+        assert!(!remembered(Skill::LeadSubmit, lead));
+    }
 }

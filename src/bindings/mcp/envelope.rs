@@ -3,11 +3,11 @@
 
 use std::fmt;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::contract::json::Strict;
+use crate::contract::json;
 
 /// Objects around the arguments: the message and `params`.
 pub(super) const AROUND: usize = 2;
@@ -22,94 +22,65 @@ pub(super) struct Envelope<'b> {
 
 /// Reads a message that has arguments, and nothing else.
 pub(super) fn read(body: &[u8]) -> Option<Envelope<'_>> {
-    let text = std::str::from_utf8(body).ok()?;
-    let mut reader = serde_json::Deserializer::from_str(text);
+    let mut message = Map::new();
     let mut arguments = None;
-    let message = Object {
-        apart: "params",
-        with: Params(&mut arguments),
-    };
-    let message = message.deserialize(&mut reader).ok()?;
-    reader.end().ok()?;
-    let arguments = arguments?.get();
+    for (name, text) in members(std::str::from_utf8(body).ok()?)? {
+        let value = if name == "params" {
+            let (params, apart) = params(text)?;
+            arguments = apart;
+            Value::Object(params)
+        } else {
+            json::read_inside(1, text).ok()?
+        };
+        if message.insert(name, value).is_some() {
+            return None;
+        }
+    }
+    let arguments = arguments?;
     Some(Envelope { message, arguments })
 }
 
-/// An object, one member of which is read in its own way.
-struct Object<W> {
-    apart: &'static str,
-    with: W,
-}
-
-/// How that member is read.
-trait Apart<'de> {
-    /// Objects around it.
-    const AROUND: usize;
-
-    /// Its value; `None` leaves it out of the object.
-    fn take<A: MapAccess<'de>>(&mut self, members: &mut A) -> Result<Option<Value>, A::Error>;
-}
-
-struct Params<'a, 'de>(&'a mut Option<&'de RawValue>);
-
-impl<'de> Apart<'de> for Params<'_, 'de> {
-    const AROUND: usize = 1;
-
-    fn take<A: MapAccess<'de>>(&mut self, members: &mut A) -> Result<Option<Value>, A::Error> {
-        let params = Object {
-            apart: "arguments",
-            with: Arguments(self.0),
+/// `params` without its arguments, and these.
+fn params(text: &str) -> Option<(Map<String, Value>, Option<&str>)> {
+    let mut params = Map::new();
+    let mut arguments = None;
+    for (name, text) in members(text)? {
+        let twice = if name == "arguments" {
+            arguments.replace(text).is_some()
+        } else {
+            let value = json::read_inside(AROUND, text).ok()?;
+            params.insert(name, value).is_some()
         };
-        let params = members.next_value_seed(params)?;
-        Ok(Some(Value::Object(params)))
+        if twice {
+            return None;
+        }
     }
+    Some((params, arguments))
 }
 
-struct Arguments<'a, 'de>(&'a mut Option<&'de RawValue>);
-
-impl<'de> Apart<'de> for Arguments<'_, 'de> {
-    const AROUND: usize = AROUND;
-
-    fn take<A: MapAccess<'de>>(&mut self, members: &mut A) -> Result<Option<Value>, A::Error> {
-        *self.0 = Some(members.next_value()?);
-        Ok(None)
-    }
+/// The members of an object, each as it was written.
+fn members(text: &str) -> Option<Vec<(String, &str)>> {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let members = reader.deserialize_map(Members).ok()?;
+    reader.end().ok()?;
+    Some(members)
 }
 
-impl<'de, W: Apart<'de>> DeserializeSeed<'de> for Object<W> {
-    type Value = Map<String, Value>;
+struct Members;
 
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Self::Value, D::Error> {
-        reader.deserialize_map(self)
-    }
-}
-
-impl<'de, W: Apart<'de>> Visitor<'de> for Object<W> {
-    type Value = Map<String, Value>;
+impl<'de> Visitor<'de> for Members {
+    type Value = Vec<(String, &'de str)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> Result<Self::Value, A::Error> {
-        let twice = || Err(de::Error::custom("a name twice"));
-        let (mut object, mut was_apart) = (Map::new(), false);
-        while let Some(name) = members.next_key::<String>()? {
-            if name == self.apart {
-                if std::mem::replace(&mut was_apart, true) {
-                    return twice();
-                }
-                if let Some(value) = self.with.take(&mut members)? {
-                    object.insert(name, value);
-                }
-                continue;
-            }
-            let value = members.next_value_seed(Strict::inside_of(W::AROUND))?;
-            if object.insert(name, value).is_some() {
-                return twice();
-            }
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut found = Vec::new();
+        while let Some((name, value)) = members.next_entry::<String, &RawValue>()? {
+            found.push((name, value.get()));
         }
-        Ok(object)
+        Ok(found)
     }
 }
 

@@ -335,32 +335,4 @@ mod tests {
             assert!(contract.known(skill, &refused).is_none());
         }
     }
-
-    // What a person says stays with the call.
-    #[test]
-    fn leads_cursors_and_long_texts_are_not_remembered() {
-        let contract = contract();
-        let remembered = |skill: Skill, value: Value| {
-            let text = value.to_string();
-            contract
-                .request(skill, Payload::of_text(skill, value, &text))
-                .unwrap();
-            contract.known(skill, &text).is_some()
-        };
-        let search = |more: Value| {
-            let mut search = json!({"type": Skill::InventorySearch.request_type()});
-            search
-                .as_object_mut()
-                .unwrap()
-                .extend(more.as_object().unwrap().clone());
-            remembered(Skill::InventorySearch, search)
-        };
-        assert!(search(json!({"pagination": {"limit": 5}})));
-        assert!(!search(json!({"pagination": {"cursor": "c"}})));
-        let makes: Vec<String> = (0..100).map(|n| format!("{n:030}")).collect();
-        assert!(!search(json!({"filters": {"make": makes}})));
-        let lead = include_str!("../../../tests/data/fixtures/lead.request.minimal.json");
-        let lead = serde_json::from_str(lead).unwrap();
-        assert!(!remembered(Skill::LeadSubmit, lead));
-    }
 }

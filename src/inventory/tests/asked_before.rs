@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::fixture::{World, car, facets, ids, runtime, search};
+use super::fixture::{World, car, facets, runtime, search};
 use crate::contract::Answer;
 use crate::inventory::{Inventory, Page};
 
@@ -29,7 +29,6 @@ fn asked(inventory: &Inventory, filters: &[Value]) -> (u64, Value, Value) {
         .iter()
         .map(|filters| {
             let page = search(inventory, json!({"filters": filters}));
-            assert_eq!(page.vehicles.found().len(), ids(&page).len());
             let counted = facets(inventory, filters.clone());
             (page.total, vehicles(&page), counted)
         })

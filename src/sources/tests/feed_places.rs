@@ -174,27 +174,40 @@ async fn another_price_of_as_many_digits_is_news() {
     assert_eq!((found, read.extent), (vec!["2".into()], Extent::Whole));
 }
 
+/// Reads 3,000 rows, more than are in flight, of a file that changes when the first is taken; how many came.
+async fn read_while(
+    path: &Path,
+    mut change: impl FnMut() + Send,
+) -> (Source, u64, Result<Read, SourceError>) {
+    let text: String = (0..3_000).fold("id\n".to_owned(), |all, n| all + &format!("{n}\n"));
+    written(path, &text, 100);
+    let mapping = simple("format = 'csv'");
+    let source = Source::open(Settings::Feed(feed::Settings::new(path)), mapping.plan());
+    let source = source.await.unwrap();
+    let mut rows = 0;
+    let read = source.read(|_, _| {
+        rows += 1;
+        if rows == 1 {
+            change();
+        }
+    });
+    let read = read.await;
+    (source, rows, read)
+}
+
 /// The new file is written under another name and renamed while the old one is read: that one is read to its end.
 #[tokio::test]
 async fn a_file_that_is_replaced_while_it_is_read_is_read_whole() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("feed.csv");
-    let text: String = (0..3_000).fold("id\n".to_owned(), |all, n| all + &format!("{n}\n"));
-    written(&path, &text, 100);
-    let mapping = simple("format = 'csv'");
-    let source = Source::open(Settings::Feed(feed::Settings::new(&path)), mapping.plan());
-    let source = source.await.unwrap();
-    let mut rows = 0;
-    let replaced = source.read(|_, _| {
-        rows += 1;
-        if rows == 1 {
-            let new = directory.path().join(".feed.csv");
-            written(&new, "id\nnew\n", 10);
-            std::fs::rename(new, &path).unwrap();
-        }
+    let replaced = read_while(&path, || {
+        let new = directory.path().join(".feed.csv");
+        written(&new, "id\nnew\n", 10);
+        std::fs::rename(new, &path).unwrap();
     });
-    let mark = replaced.await.unwrap().mark;
+    let (source, rows, read) = replaced.await;
     assert_eq!(rows, 3_000);
+    let mark = read.unwrap().mark;
     let since = Since {
         mark: Some(&mark),
         changes: false,
@@ -206,21 +219,11 @@ async fn a_file_that_is_replaced_while_it_is_read_is_read_whole() {
 async fn a_file_that_grows_while_it_is_read_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("feed.csv");
-    // More rows than are in flight, so that the parser waits for the first one to be taken.
-    let text: String = (0..3_000).fold("id\n".to_owned(), |all, n| all + &format!("{n}\n"));
-    written(&path, &text, 100);
-    let mapping = simple("format = 'csv'");
-    let source = Source::open(Settings::Feed(feed::Settings::new(&path)), mapping.plan());
-    let source = source.await.unwrap();
-    let mut rows = 0;
-    let grown = source.read(|_, _| {
-        rows += 1;
-        if rows == 1 {
-            let mut file = std::fs::File::options().append(true).open(&path).unwrap();
-            file.write_all(b"x\n").unwrap();
-        }
+    let grown = read_while(&path, || {
+        let mut file = std::fs::File::options().append(true).open(&path).unwrap();
+        file.write_all(b"x\n").unwrap();
     });
-    let error = grown.await.unwrap_err();
+    let error = grown.await.2.unwrap_err();
     assert!(error.words.contains("while it was read"), "{error}");
 }
 
